@@ -1,0 +1,96 @@
+"""The one place where numba's options are set, and where compiled code is kept.
+
+Compiled code goes to a folder named by a hash of all sources of this package: numba itself only looks at the file that
+holds a function, and would go on using stale code when a constant or a helper in another file has changed.
+"""
+
+import hashlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_KEEP_BUILDS = 6
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256()
+    digest.update(f"{numba.__version__} {sys.version} {platform.machine()} {config.BOUNDSCHECK}".encode())
+    root = Path(__file__).resolve().parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_base() -> Path:
+    """`$CHICAGO_CACHE_DIR`, else the user's cache folder, else (where neither can be written) the temporary folder."""
+    candidates = []
+    if os.environ.get("CHICAGO_CACHE_DIR"):
+        candidates.append(Path(os.environ["CHICAGO_CACHE_DIR"]))
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    with suppress(RuntimeError):
+        candidates.append((Path(xdg) if xdg else Path.home() / ".cache") / "chicago-env")
+    for base in candidates:
+        try:
+            base.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=base):
+                return base
+        except OSError:
+            continue
+    # A folder in a shared temporary directory that somebody else made is not to be trusted: compiled code is loaded from it.
+    base = Path(tempfile.gettempdir()) / f"chicago-env-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    try:
+        base.mkdir(mode=0o700, exist_ok=True)
+        if hasattr(os, "getuid") and base.stat().st_uid != os.getuid():
+            raise PermissionError(base)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="chicago-env-"))
+    return base
+
+
+def _prune(base: Path, keep: Path) -> None:
+    with suppress(OSError):
+        builds = sorted((p for p in base.glob("numba-*") if p != keep), key=lambda p: p.stat().st_mtime, reverse=True)
+        for old in builds[_KEEP_BUILDS - 1 :]:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _cache_dir() -> Path:
+    base = _cache_base()
+    folder = base / f"numba-{_source_hash()}"
+    if not folder.exists():
+        _prune(base, folder)
+    return folder
+
+
+CACHE_DIR = _cache_dir()
+_announced = config.DISABLE_JIT or any(CACHE_DIR.rglob("*.nbi"))
+
+
+def announce_compilation() -> None:
+    """Says once, on standard error, that the kernels are about to be compiled (only if they never were on this machine)."""
+    global _announced  # noqa: PLW0603 - said once per process
+    if not _announced:
+        _announced = True
+        print("chicago-env: compiling the rules engine for this machine (once, under a minute) ...", file=sys.stderr, flush=True)
+
+
+def jit(function: F) -> F:
+    """Compiles `function` in nopython mode, without the GIL, cached; plain Python under `NUMBA_DISABLE_JIT=1`."""
+    previous = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_DIR)
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    finally:
+        config.CACHE_DIR = previous

@@ -1,0 +1,139 @@
+"""Values of five-card hands (docs/rules.md §1), for sets of cards as 52-bit masks."""
+
+from typing import Any
+
+import numpy as np
+
+from chicago_env._jit import jit
+from chicago_env.bits import SUIT_CARDS, lowest
+
+CATEGORIES = (
+    "high card", "pair", "two pair", "three of a kind", "straight",
+    "flush", "full house", "four of a kind", "straight flush", "royal flush",
+)  # fmt: skip
+HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FLUSH, ROYAL = range(10)
+
+RANKS_COMPARED = np.array([5, 4, 3, 3, 1, 5, 2, 2, 1, 1], dtype=np.int8)
+"""How many ranks decide between two hands of one category: (10,) int8."""
+
+
+def _pattern_tables() -> tuple[np.ndarray[Any, np.dtype[np.int8]], np.ndarray[Any, np.dtype[np.int8]]]:
+    """Category and order of comparison for each of the 16 patterns of equal neighbours among five sorted ranks.
+
+    Bit i of the pattern: the i-th and the next card of the hand, sorted by rank, have equal rank.
+    """
+    category = np.zeros(16, dtype=np.int8)
+    order = np.full((16, 5), -1, dtype=np.int8)
+    shapes = {(1, 1, 1, 1, 1): HIGH_CARD, (2, 1, 1, 1): PAIR, (2, 2, 1): TWO_PAIR, (3, 1, 1): THREE, (3, 2): FULL_HOUSE,
+              (4, 1): FOUR}  # fmt: skip
+    for pattern in range(15):  # 15 would be five of a kind
+        groups: list[list[int]] = [[0]]
+        for i in range(4):
+            if pattern >> i & 1:
+                groups[-1].append(i + 1)
+            else:
+                groups.append([i + 1])
+        groups.sort(key=lambda g: (len(g), g[-1]), reverse=True)
+        category[pattern] = shapes[tuple(len(g) for g in groups)]
+        for k, group in enumerate(groups):
+            order[pattern, k] = group[-1]
+    return category, order
+
+
+_CATEGORY, _ORDER = _pattern_tables()
+
+
+@jit
+def hand_value(mask: int) -> int:
+    """Value of five cards: larger is better, equal is an exact tie (suits do not count).
+
+    `category << 20 | r1 << 16 | r2 << 12 | …`, the ranks in the order in which they are compared (groups first); there
+    are 7,462 different values.
+    """
+    c0 = lowest(mask)
+    rest = mask & (mask - 1)
+    c1 = lowest(rest)
+    rest &= rest - 1
+    c2 = lowest(rest)
+    rest &= rest - 1
+    c3 = lowest(rest)
+    rest &= rest - 1
+    c4 = lowest(rest)
+    r0, r1, r2, r3, r4 = c0 >> 2, c1 >> 2, c2 >> 2, c3 >> 2, c4 >> 2
+    pattern = int(r0 == r1) | int(r1 == r2) << 1 | int(r2 == r3) << 2 | int(r3 == r4) << 3
+    if pattern == 0:
+        flush = mask & ~(SUIT_CARDS << (c0 & 3)) == 0
+        straight = r4 - r0 == 4
+        top = r4
+        if r4 == 12 and r3 == 3:
+            straight = True
+            top = 3
+        if straight:
+            if flush:
+                return (ROYAL if top == 12 else STRAIGHT_FLUSH) << 20 | top << 16
+            return STRAIGHT << 20 | top << 16
+        return (FLUSH if flush else HIGH_CARD) << 20 | r4 << 16 | r3 << 12 | r2 << 8 | r1 << 4 | r0
+    ranks = (r0, r1, r2, r3, r4)
+    value = int(_CATEGORY[pattern]) << 20
+    for k in range(5):
+        i = int(_ORDER[pattern, k])
+        if i < 0:
+            break
+        value |= ranks[i] << (16 - 4 * k)
+    return value
+
+
+@jit
+def category_of(value: int) -> int:
+    """Category id of a hand value."""
+    return value >> 20
+
+
+@jit
+def group_of(mask: int, value: int) -> int:
+    """The cards that make the category (docs/rules.md §2.1, broken hand): all five of a straight, flush, full house,
+    straight flush or royal flush; the four, the three, both pairs or the pair; nothing of a high-card hand."""
+    category = value >> 20
+    if category == HIGH_CARD:
+        return 0
+    if category in (STRAIGHT, FLUSH, FULL_HOUSE, STRAIGHT_FLUSH, ROYAL):
+        return mask
+    group = mask & (15 << 4 * (value >> 16 & 15))
+    if category == TWO_PAIR:
+        group |= mask & (15 << 4 * (value >> 12 & 15))
+    return group
+
+
+@jit
+def suit_key(mask: int, value: int, suit_ranks: Any) -> int:
+    """Best suit in the highest group of the hand (docs/rules.md §1): `suit_rank << 2 | suit`, larger is better.
+
+    The highest group is the pair, the higher pair of two, the three, the four, or the top card of a straight, a flush
+    or a high-card hand. `suit_ranks`: (4,) ranks by suit, larger is better.
+    """
+    cards = mask & (15 << 4 * (value >> 16 & 15))
+    best = 0
+    while cards:
+        suit = lowest(cards) & 3
+        best = max(best, int(suit_ranks[suit]) << 2 | suit)
+        cards &= cards - 1
+    return best
+
+
+@jit
+def evaluate_all(counts: Any, digest: Any) -> None:
+    """Values all 2,598,960 hands in the order of their card ids; counts (10,) categories and folds the values into digest.
+
+    `digest[0]` is `d = d * 251 + value (mod 2**53 - 111)` over the hands, for comparison with another implementation.
+    """
+    modulus = (1 << 53) - 111
+    d = 0
+    for a in range(52):
+        for b in range(a + 1, 52):
+            for c in range(b + 1, 52):
+                for e in range(c + 1, 52):
+                    for f in range(e + 1, 52):
+                        value = hand_value(1 << a | 1 << b | 1 << c | 1 << e | 1 << f)
+                        counts[value >> 20] += 1
+                        d = (d * 251 + value) % modulus
+    digest[0] = d

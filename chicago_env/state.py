@@ -1,0 +1,140 @@
+"""The state of one match as a NumPy record: rules, match, deal. A batch is an array of such records.
+
+Flat and without references, so that a copy, a pickle or a snapshot of a game is a copy of its bytes. Seats are absolute
+here; sets of cards are 52-bit masks. Sizes: 6 seats, 3 exchange rounds, 5 tricks.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from chicago_env.rules import Rules
+
+MAX_PLAYERS = 6
+MIN_PLAYERS = 2
+ROUNDS = 3
+TRICKS = 5
+HAND_SIZE = 5
+
+EXCHANGE, OPEN_CHOICE, OPEN_ACCEPT, ANNOUNCE, FOUR, CHICAGO, PLAY, OVER = range(8)
+PHASES = ("exchange", "open_choice", "open_accept", "announce", "four", "chicago", "play", "over")
+
+NOT_ENDED, TARGET, INSTANT, TRUNCATED = range(4)
+REASONS = (None, "target", "instant", "truncated")
+
+NEVER = np.iinfo(np.int32).max  # a buy stop that nobody reaches
+ALWAYS = np.iinfo(np.int32).min  # a threshold that everybody has reached
+PENALTY_ALL = -1
+LAST_TRICK_SCORES, HAND_SCORES = 1, 2  # bits of r_success and r_failure
+OPEN_NONE, OPEN_CLOSED, OPEN_OPEN, OPEN_ACCEPTED, OPEN_DECLINED = range(5)
+
+_I64, _I32, _I8 = np.int64, np.int32, np.int8
+_S, _R, _T = MAX_PLAYERS, ROUNDS, TRICKS
+
+STATE = np.dtype(
+    [
+        # --- the rules in force -----------------------------------------------------------------------------------
+        ("r_target", _I32), ("r_first_past", _I32), ("r_exchanges", _I32),
+        ("r_scored", _I32),  # bit r: announcing after exchange r
+        ("r_open_card", _I32), ("r_hand_points", _I32, 10),
+        ("r_instant", _I32),  # bit c: category c wins at once
+        ("r_four", _I32),  # 0 points, 1 reset, 2 choose
+        ("r_royal_resets", _I32),
+        ("r_suits", _I32), ("r_suit_rank", _I8, 4),  # rank of each suit, larger is better; 0 where suits do not count
+        ("r_compulsory", _I32), ("r_reveal_ranks", _I32), ("r_show_broken", _I32),
+        ("r_last_trick", _I32), ("r_two_doubles", _I32), ("r_showdown_first", _I32),
+        ("r_chicago", _I32), ("r_threshold", _I32), ("r_chicago_points", _I32), ("r_chicago_penalty", _I32),
+        ("r_caller_leads", _I32), ("r_success", _I32), ("r_failure", _I32), ("r_breaker", _I32),
+        ("r_buy_stop", _I32), ("r_buy_stop_permanent", _I32),
+        ("r_penalty", _I32),  # 0 none (no discards under buy stop), n points, PENALTY_ALL
+        ("r_needs", _I32),  # 0 none, 1 attempt, 2 success
+        # --- the match --------------------------------------------------------------------------------------------
+        ("players", _I64), ("seed", _I64), ("first_dealer", _I64), ("max_deals", _I64),
+        ("scores", _I64, _S),
+        ("ever_stopped", _I64), ("attempted", _I64), ("succeeded", _I64),  # bit per seat
+        ("winner", _I64), ("reason", _I64),
+        ("deal", _I64), ("dealer", _I64),
+        # --- whose turn it is -------------------------------------------------------------------------------------
+        ("phase", _I64), ("to_act", _I64),
+        ("round", _I64),  # exchange round; stays at the last one afterwards
+        ("turn", _I64),  # seats that are done in this round, announcing, asking or trick
+        ("trick", _I64), ("leader", _I64), ("led", _I64),  # led: suit, -1 before the lead
+        ("win_card", _I64), ("win_seat", _I64),
+        ("stage", _I64),  # 0 before the tricks are over; then 1 Chicago, 2 and 3 last trick and showdown, 4 done
+        ("decisions", _I64),  # made in this match, forced ones included
+        # --- cards ------------------------------------------------------------------------------------------------
+        ("hand", _I64, _S), ("held", _I64, _S),  # held: the five cards a seat took into the tricks
+        ("value", _I64, _S),  # hand_value of each seat's five cards
+        ("pile", _I64),  # discards that a reshuffle would bring back
+        ("pending", _I64),  # discards of the turn in progress
+        ("drawn", _I64, 5), ("drawn_n", _I64),  # cards drawn in the turn in progress, in order
+        ("upcard", _I64),  # face-up card on offer, -1 for none
+        ("deck", _I8, 52), ("stock_n", _I64),  # stock_n: cards left to draw
+        ("listed", _I64),  # 1: the stock is drawn in order from `stock_at`; 0: each seat has places of its own
+        ("stock_at", _I64), ("taken", _I64), ("draws", _I64, _S),
+        ("reshuffles", _I64),
+        ("next_stock", _I8, 52), ("next_stock_n", _I64),  # order of the next reshuffle, where a record prescribes it
+        # --- public history of the deal, and each seat's own --------------------------------------------------------
+        ("stopped", _I64),  # bit per seat: under buy stop in this deal
+        ("discarded", _I64, (_R, _S)), ("received", _I64, (_R, _S)),
+        ("exchanged", _I8, (_R, _S)),  # 0 not yet, else 1 + number of cards
+        ("open", _I8, (_R, _S)), ("open_card", _I8, (_R, _S)),  # OPEN_*; card + 1
+        ("reshuffled", _I8, (_R, _S)),  # 1: the stock was reshuffled in this turn
+        ("announced", _I8, (_R, _S)),  # 0 not yet, else 1 + category (1: pass)
+        ("standing", _I8, _R), ("tied", _I8, _R),  # seat + 1; 1 while the best hands tie
+        ("best", _I64),  # highest category announced in this announcing
+        ("scored_seat", _I64),  # who scored in the announcing before this exchange, -1 for nobody
+        ("shown", _I64, (_R, _S)),  # cards shown between exchange r and the next
+        ("broke", _I8, (_R, _S)),  # 1: broke a scored hand at exchange r
+        ("ranks_n", _I8, (_R, _S)), ("ranks", _I8, (_R, _S, 5)), ("suit", _I8, (_R, _S)),  # shown by rank; suit + 1
+        ("known", _I64, _S),  # cards that everybody knows the seat to hold
+        ("four", _I8, _R + 1),  # choice in each announcing and in the showdown: 0 none, 1 points, 2 reset
+        ("asked", _I8, _S), ("caller", _I64), ("failed", _I64),  # asked: 0 not, 1 declined, 2 called
+        ("plays", _I8, (_T, _S)), ("winners", _I8, _T),  # card + 1; seat + 1
+        ("void", _I8, _S),  # bit s: showed in play that it holds none of suit s
+    ],
+    align=True,
+)  # fmt: skip
+"""One match. Item sizes are fixed; `np.zeros(B, STATE)` makes a batch that `set_rules` and the engine then fill."""
+
+DEAL_HISTORY = (
+    "discarded", "received", "exchanged", "open", "open_card", "reshuffled", "announced", "standing", "tied", "shown",
+    "broke", "ranks_n", "ranks", "suit", "known", "four", "asked", "plays", "winners", "void",
+)  # fmt: skip
+
+
+def set_rules(states: np.ndarray[Any, Any], rules: Rules, players: int) -> None:
+    """Writes rules and number of players into records `states` (any shape)."""
+    states["players"] = players
+    states["r_target"] = rules.target
+    states["r_first_past"] = rules.finish == "first_past"
+    states["r_exchanges"] = rules.exchanges
+    states["r_scored"] = sum(1 << r for r, scored in enumerate(rules.scored_exchanges) if scored)
+    states["r_open_card"] = rules.open_card
+    states["r_hand_points"] = rules.hand_points
+    states["r_instant"] = sum(1 << c for c in rules.instant_win)
+    states["r_four"] = ("points", "reset", "choose").index(rules.four_of_a_kind)
+    states["r_royal_resets"] = rules.royal_resets
+    order = rules.suit_order
+    states["r_suits"] = order is not None
+    states["r_suit_rank"] = [0] * 4 if order is None else [3 - order.index(suit) for suit in "CDHS"]
+    states["r_compulsory"] = rules.announcing == "compulsory"
+    states["r_reveal_ranks"] = rules.tie_reveal == "ranks"
+    states["r_show_broken"] = rules.show_broken_hand
+    states["r_last_trick"] = rules.last_trick_points
+    states["r_two_doubles"] = rules.last_trick_two_doubles
+    states["r_showdown_first"] = rules.showdown_first
+    states["r_chicago"] = rules.chicago
+    states["r_threshold"] = ALWAYS if rules.chicago_threshold is None else rules.chicago_threshold
+    states["r_chicago_points"] = rules.chicago_points
+    states["r_chicago_penalty"] = rules.chicago_penalty
+    states["r_caller_leads"] = rules.chicago_caller_leads
+    bits = {"last_trick": LAST_TRICK_SCORES, "hand": HAND_SCORES}
+    states["r_success"] = sum(bits[what] for what in rules.chicago_success_scores)
+    states["r_failure"] = sum(bits[what] for what in rules.chicago_failure_scores)
+    states["r_breaker"] = rules.chicago_breaker_points
+    states["r_buy_stop"] = NEVER if rules.buy_stop is None else rules.buy_stop
+    states["r_buy_stop_permanent"] = rules.buy_stop_permanent
+    penalty = rules.buy_stop_penalty
+    states["r_penalty"] = 0 if penalty is None else PENALTY_ALL if penalty == "all" else penalty
+    states["r_needs"] = (None, "attempt", "success").index(rules.win_needs_chicago)
