@@ -13,8 +13,8 @@
 
 from collections.abc import Sequence
 
-from chicago_env.cards import card_name, parse_cards
-from chicago_env.errors import ChicagoError
+from chicago_env.cards import CATEGORIES, card_name, parse_card, parse_cards
+from chicago_env.errors import ActionError
 
 ACTION_VERSION = 1
 NUM_ACTIONS = 102
@@ -29,14 +29,9 @@ DECLINE, ACCEPT = OPEN_ACCEPT, OPEN_ACCEPT + 1
 POINTS, RESET = FOUR, FOUR + 1
 NO_CALL, CALL = CHICAGO, CHICAGO + 1
 
-CATEGORY_NAMES = (
-    "high card", "pair", "two pair", "three of a kind", "straight",
-    "flush", "full house", "four of a kind", "straight flush", "royal flush",
-)  # fmt: skip
-
 _FIXED = {
     PASS: "announce pass",
-    **{ANNOUNCE + c: f"announce {CATEGORY_NAMES[c]}" for c in range(1, 10)},
+    **{ANNOUNCE + c: f"announce {CATEGORIES[c]}" for c in range(1, 10)},
     CLOSED: "exchange closed",
     OPEN: "exchange open",
     DECLINE: "decline card",
@@ -46,12 +41,7 @@ _FIXED = {
     NO_CALL: "no chicago",
     CALL: "call chicago",
 }
-_FIXED[ANNOUNCE] = "announce pass"
 _BY_TEXT = {text: action for action, text in _FIXED.items()}
-
-
-class ActionError(ChicagoError, ValueError):
-    """An action id or text that means nothing, or not with this hand."""
 
 
 def discard_action(hand: Sequence[int], discards: Sequence[int]) -> int:
@@ -112,7 +102,7 @@ def parse_action(text: str, hand: Sequence[int] = ()) -> int:
         if words and words[0].lower() == "discard":
             return discard_action(hand, parse_cards(" ".join(words[1:]).upper()))
         if len(words) == 2 and words[0].lower() == "play":
-            return PLAY + parse_cards(words[1].upper())[0]
+            return PLAY + parse_card(words[1].upper())
     except ActionError:
         raise
     except ValueError as error:

@@ -7,10 +7,6 @@ import numpy as np
 from chicago_env._jit import jit
 from chicago_env.bits import SUIT_CARDS, lowest
 
-CATEGORIES = (
-    "high card", "pair", "two pair", "three of a kind", "straight",
-    "flush", "full house", "four of a kind", "straight flush", "royal flush",
-)  # fmt: skip
 HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FLUSH, ROYAL = range(10)
 
 RANKS_COMPARED = np.array([5, 4, 3, 3, 1, 5, 2, 2, 1, 1], dtype=np.int8)

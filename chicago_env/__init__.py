@@ -1,0 +1,1 @@
+"""Chicago, the Swedish card game, as a reinforcement-learning environment."""
