@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
@@ -19,7 +20,7 @@ def _ctpop(_context: Any, x: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]  # numba ships no types
 def _cttz(_context: Any, x: Any) -> Any:
     def codegen(_ctx: Any, builder: Any, _sig: Any, args: Any) -> Any:
-        return builder.cttz(args[0], args[0].type.__class__(1)(0))
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.int64), codegen
 
@@ -31,7 +32,10 @@ def popcount(mask: int) -> int:
 
 @overload(popcount)  # type: ignore[untyped-decorator]  # numba ships no types
 def _popcount(mask: Any) -> Any:
-    return lambda mask: _ctpop(mask)
+    def impl(mask: Any) -> Any:
+        return _ctpop(mask)
+
+    return impl
 
 
 def lowest(mask: int) -> int:
@@ -41,7 +45,10 @@ def lowest(mask: int) -> int:
 
 @overload(lowest)  # type: ignore[untyped-decorator]  # numba ships no types
 def _lowest(mask: Any) -> Any:
-    return lambda mask: _cttz(mask)
+    def impl(mask: Any) -> Any:
+        return _cttz(mask)
+
+    return impl
 
 
 @jit

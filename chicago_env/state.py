@@ -84,8 +84,8 @@ STATE = np.dtype(
         ("standing", _I8, _R), ("tied", _I8, _R),  # seat + 1; 1 while the best hands tie
         ("best", _I64),  # highest category announced in this announcing
         ("scored_seat", _I64),  # who scored in the announcing before this exchange, -1 for nobody
-        ("shown", _I64, (_R, _S)),  # cards shown between exchange r and the next
-        ("broke", _I8, (_R, _S)),  # 1: broke a scored hand at exchange r
+        ("shown", _I64, (_R, _S)),  # cards shown in announcing r
+        ("breaker", _I8, _R), ("broken", _I64, _R),  # seat + 1 that broke a scored hand at exchange r; the group it showed
         ("ranks_n", _I8, (_R, _S)), ("ranks", _I8, (_R, _S, 5)), ("suit", _I8, (_R, _S)),  # shown by rank; suit + 1
         ("known", _I64, _S),  # cards that everybody knows the seat to hold
         ("four", _I8, _R + 1),  # choice in each announcing and in the showdown: 0 none, 1 points, 2 reset
@@ -99,7 +99,7 @@ STATE = np.dtype(
 
 DEAL_HISTORY = (
     "discarded", "received", "exchanged", "open", "open_card", "reshuffled", "announced", "standing", "tied", "shown",
-    "broke", "ranks_n", "ranks", "suit", "known", "four", "asked", "plays", "winners", "void",
+    "breaker", "broken", "ranks_n", "ranks", "suit", "known", "four", "asked", "plays", "winners", "void",
 )  # fmt: skip
 
 
