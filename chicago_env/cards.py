@@ -43,7 +43,7 @@ def card_symbol(card: int) -> str:
     return name[0] + SUIT_SYMBOLS[card & 3]
 
 
-def parse_card(text: str) -> int:
+def parse_card(text: object) -> int:
     """Id of one card; inverse of `card_name`.
 
     Raises:
