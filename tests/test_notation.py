@@ -108,6 +108,7 @@ def test_variants_change_single_entries_from_left_to_right() -> None:
     rules = parse_rules("pagat+straight_flush=11+royal=10+four=reset8+straight_flush=win")
     assert rules.hand_points == (0, 1, 2, 3, 4, 5, 6, 8, 11, 10)
     assert rules.instant_win == {8, 9}
+    assert parse_rules("pagat+instant_win=2+royal=win").instant_win == {2, 9}
     assert parse_rules("pagat+royal=10+hand_points=0,0,0,0,0,0,0,0,0,9").hand_points[9] == 9
     assert parse_rules("pagat+hand_points=0,0,0,0,0,0,0,0,0,9+royal=10").hand_points[9] == 10
     assert parse_rules("pagat+target=1+target=2").target == 2

@@ -207,10 +207,9 @@ ALLOWED = {
 def impossible_values() -> list[tuple[str, object, str]]:
     """Field, value that it does not allow, and what it allows in words."""
     cases: list[tuple[str, object, str]] = []
+    no_flags: list[object] = [0, 1, "yes", None, np.bool_(True), []]
     for name in FLAGS:
-        cases += [
-            (name, value, "True or False (yes or no in text)") for value in (0, 1, "yes", None, np.bool_(True), [])
-        ]
+        cases += [(name, value, "True or False (yes or no in text)") for value in no_flags]
     for name, (low, high) in WHOLES.items():
         allowed = f"a whole number from {low} to {high}"
         cases += [(name, value, allowed) for value in (low - 1, high + 1, True, False, float(high), "5", [5], "none")]
