@@ -67,7 +67,7 @@ def test_bad_card_id(card: int) -> None:
 
 def test_every_error_is_ours_and_a_value_error() -> None:
     kinds = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
-    assert len(kinds) == 9
+    assert {errors.RulesError, errors.IllegalAction, errors.StateError, errors.MissingExtra} <= set(kinds)
     for kind in kinds:
         assert issubclass(kind, errors.ChicagoError)
         if kind is errors.MissingExtra:
