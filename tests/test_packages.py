@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 import types
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,29 @@ def test_every_pinned_version_is_one_that_the_project_accepts() -> None:
     for requirement in named:
         if requirement.name != "chicago-env":
             assert requirement.specifier.contains(pins[requirement.name]), f"constraints.txt: {requirement}"
+
+
+def test_the_wheel_holds_all_code_and_checkpoints(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    target.mkdir()
+    packages = ("chicago_env", "agents", "eval", "train", "checkpoints")
+    for name in packages:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    (source / "checkpoints").mkdir(exist_ok=True)
+    (source / "checkpoints" / "example.safetensors").touch()
+    (source / "tests").mkdir()
+    (source / "tests" / "__init__.py").touch()
+    (source / "training_runs").mkdir()
+    (source / "training_runs" / "log.py").touch()
+    code = f"from setuptools.build_meta import build_wheel; build_wheel({str(target)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
+    (wheel,) = target.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        (scripts,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        assert "chicago = train.cli:main" in archive.read(scripts).decode()
+    files = [path for name in packages for path in (source / name).rglob("*") if path.is_file()]
+    assert names == {path.relative_to(source).as_posix() for path in files}
