@@ -122,6 +122,10 @@ class RecordError(ChicagoError, ValueError):
         return f"{' '.join(place)}: {self.reason}" if place else self.reason
 
 
+class SetupError(ChicagoError, ValueError):
+    """A match that cannot be set up: seed, scores, dealer, decks, length, or the shape of an array of actions."""
+
+
 class StateError(ChicagoError, ValueError):
     """A saved state that is corrupt, or that was saved by something else."""
 

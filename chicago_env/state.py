@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from chicago_env.layout import HAND as HAND_SIZE
+from chicago_env.layout import ROUNDS, RULES_SIZE, TRICKS, encode_rules
+from chicago_env.layout import SEATS as MAX_PLAYERS
 from chicago_env.rules import Rules
-
-MAX_PLAYERS = 6
-MIN_PLAYERS = 2
-ROUNDS = 3
-TRICKS = 5
-HAND_SIZE = 5
 
 EXCHANGE, OPEN_CHOICE, OPEN_ACCEPT, ANNOUNCE, FOUR, CHICAGO, PLAY, OVER = range(8)
 PHASES = ("exchange", "open_choice", "open_accept", "announce", "four", "chicago", "play", "over")
@@ -48,6 +45,7 @@ STATE = np.dtype(
         ("r_buy_stop", _I32), ("r_buy_stop_permanent", _I32),
         ("r_penalty", _I32),  # 0 none (no discards under buy stop), n points, PENALTY_ALL
         ("r_needs", _I32),  # 0 none, 1 attempt, 2 success
+        ("r_block", np.uint8, RULES_SIZE),  # as in the observation
         # --- the match --------------------------------------------------------------------------------------------
         ("players", _I64), ("seed", _I64), ("first_dealer", _I64), ("max_deals", _I64),
         ("scores", _I64, _S),
@@ -97,11 +95,6 @@ STATE = np.dtype(
 )  # fmt: skip
 """One match. Item sizes are fixed; `np.zeros(B, STATE)` makes a batch that `set_rules` and the engine then fill."""
 
-DEAL_HISTORY = (
-    "discarded", "received", "exchanged", "open", "open_card", "reshuffled", "announced", "standing", "tied", "shown",
-    "breaker", "broken", "ranks_n", "ranks", "suit", "known", "four", "asked", "plays", "winners", "void",
-)  # fmt: skip
-
 
 def set_rules(states: np.ndarray[Any, Any], rules: Rules, players: int) -> None:
     """Writes rules and number of players into records `states` (any shape)."""
@@ -137,4 +130,5 @@ def set_rules(states: np.ndarray[Any, Any], rules: Rules, players: int) -> None:
     states["r_buy_stop_permanent"] = rules.buy_stop_permanent
     penalty = rules.buy_stop_penalty
     states["r_penalty"] = 0 if penalty is None else PENALTY_ALL if penalty == "all" else penalty
+    states["r_block"] = encode_rules(rules)
     states["r_needs"] = (None, "attempt", "success").index(rules.win_needs_chicago)
