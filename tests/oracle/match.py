@@ -6,7 +6,7 @@ sent the action taken, forced decisions included.
 
 from __future__ import annotations
 
-import random
+import random  # noqa: TID251  # the oracle shares nothing with the package, its keyed chance included
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
