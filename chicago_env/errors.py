@@ -130,6 +130,10 @@ class StateError(ChicagoError, ValueError):
     """A saved state that is corrupt, or that was saved by something else."""
 
 
+class UsageError(ChicagoError, ValueError):
+    """A command line, or options of a command, that cannot be carried out."""
+
+
 class MissingExtra(ChicagoError, ImportError):
     """A package is missing that an optional part of the project needs.
 

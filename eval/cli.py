@@ -1,0 +1,5 @@
+"""The commands of this package, as `train.cli` describes them: here, since `python -m eval` needs this package alone."""
+
+from chicago_env.cli import Command
+
+COMMANDS = (Command("eval rank", "eval.commands.rank", "rank agents against each other"),)

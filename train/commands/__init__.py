@@ -1,0 +1,1 @@
+"""The commands of the command line that train; `train.cli` says how to add one."""
