@@ -1,4 +1,4 @@
-"""The commands of this package, as `train.cli` describes them: here, since `python -m eval` needs this package alone."""
+"""The commands of this package, apart from `train.cli`: `python -m eval` needs this package alone."""
 
 from chicago_env.cli import Command
 
