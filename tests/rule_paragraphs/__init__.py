@@ -1,0 +1,1 @@
+"""One test for each numbered rule of docs/rules.md, run on the oracle and on the engine."""
