@@ -9,7 +9,7 @@ import numpy as np
 
 from chicago_env import actions
 from chicago_env._jit import announce_compilation
-from chicago_env.engine import kernels
+from chicago_env.kernels import single as kernels
 from chicago_env.errors import ChicagoError, IllegalAction, StateError
 from chicago_env.layout import OBSERVATION_SIZE, STATE_SIZE
 from chicago_env.rules import Rules
@@ -228,7 +228,8 @@ class Game:
         twin = object.__new__(Game)
         twin.setup = self.setup
         twin._decks = self._decks
-        twin._states = self._states.copy()
+        # numpy copies a structured array field by field; as bytes it takes a tenth of the time
+        twin._states = self._states.view(np.uint8).copy().view(STATE)
         twin._choices = self._choices[:]
         return twin
 

@@ -11,7 +11,7 @@ from numba.extending import overload
 
 from chicago_env._jit import jit
 
-DECK, RESHUFFLE, FIRST_DEALER, MATCH, PLAY = 1, 2, 3, 4, 5  # purposes: one independent family of keys each
+DECK, RESHUFFLE, FIRST_DEALER, MATCH, START_SCORES = 1, 2, 3, 4, 5  # purposes: one independent family of keys each
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _M1 = 0xBF58476D1CE4E5B9
