@@ -149,3 +149,7 @@ class MissingExtra(ChicagoError, ImportError):
 
     def __str__(self) -> str:
         return f"{self.package} is not installed; pip install 'chicago-env[{self.extra}]'"
+
+
+class ObservationError(ChicagoError, ValueError):
+    """An array that is no observation of this version: wrong shape, dtype, or an entry that its block does not allow."""
