@@ -78,41 +78,72 @@ def _own_cards(g: Any, seat: int, out: Any) -> None:
 
 
 @jit
-def _exchange_history(g: Any, r: int, j: int, s: int, out: Any) -> None:
-    if g["exchanged"][r, s]:
-        out[AT.exchanged + (r * SEATS + j) * 6 + int(g["exchanged"][r, s]) - 1] = 1
-    if g["open"][r, s]:
-        out[AT.open + (r * SEATS + j) * 4 + int(g["open"][r, s]) - 1] = 1
-        out[AT.open_card + r * SEATS + j] = g["open_card"][r, s]
-    out[AT.reshuffled + r * SEATS + j] = g["reshuffled"][r, s]
+def _relative(g: Any, seat: int, s: int) -> int:
+    """Seat `s` as seen from `seat`."""
+    return s - seat if s >= seat else s - seat + int(g["players"])
 
 
 @jit
-def _announce_history(g: Any, r: int, j: int, s: int, out: Any) -> None:
-    out[AT.announced + (r * SEATS + j) * 10 + int(g["announced"][r, s]) - 1] = 1
-    _cards(out, AT.shown + (r * SEATS + j) * HAND, int(g["shown"][r, s]))
-    for k in range(int(g["ranks_n"][r, s])):
-        out[AT.shown_ranks + (r * SEATS + j) * HAND + k] = g["ranks"][r, s, k]
-    out[AT.shown_suit + r * SEATS + j] = g["suit"][r, s]
-    if g["standing"][r] == s + 1:
-        out[AT.standing + r * SEATS + j] = 1
+def _exchange_history(g: Any, r: int, seat: int, out: Any) -> None:
+    players = int(g["players"])
+    s, at = seat, r * SEATS
+    for _ in range(players):
+        # Without branches: these are a coin toss for the processor, and there are many. 0, not yet, writes a 0.
+        count = int(g["exchanged"][r, s])
+        out[AT.exchanged + 6 * at + max(count, 1) - 1] = min(count, 1)
+        at += 1
+        s = s + 1 if s + 1 < players else 0
+    if g["r_open_card"]:
+        for j in range(players):
+            s = seat + j if seat + j < players else seat + j - players
+            at = r * SEATS + j
+            if g["open"][r, s]:
+                out[AT.open + 4 * at + int(g["open"][r, s]) - 1] = 1
+                out[AT.open_card + at] = g["open_card"][r, s]
+    if g["reshuffles"]:
+        for j in range(players):
+            s = seat + j if seat + j < players else seat + j - players
+            out[AT.reshuffled + r * SEATS + j] = g["reshuffled"][r, s]
+    breaker = int(g["breaker"][r]) - 1
+    if breaker >= 0:
+        out[AT.breaker + (r - 1) * SEATS + _relative(g, seat, breaker)] = 1
+        _cards(out, AT.broken + (r - 1) * HAND, int(g["broken"][r]))
+
+
+@jit
+def _announce_history(g: Any, r: int, seat: int, out: Any) -> None:
+    players = int(g["players"])
+    s, at = seat, r * SEATS
+    for _ in range(players):
+        announced = int(g["announced"][r, s])
+        out[AT.announced + 10 * at + max(announced, 1) - 1] = min(announced, 1)
+        at += 1
+        s = s + 1 if s + 1 < players else 0
+    standing = int(g["standing"][r]) - 1
+    if standing < 0:
+        return
+    out[AT.standing + r * SEATS + _relative(g, seat, standing)] = 1
+    out[AT.tied + r] = g["tied"][r]
+    if g["four"][r]:
+        out[AT.four + 2 * r + int(g["four"][r]) - 1] = 1
+    if not g["compared"][r]:
+        return
+    for j in range(players):
+        s = seat + j if seat + j < players else seat + j - players
+        at = r * SEATS + j
+        _cards(out, AT.shown + at * HAND, int(g["shown"][r, s]))
+        for k in range(int(g["ranks_n"][r, s])):
+            out[AT.shown_ranks + at * HAND + k] = g["ranks"][r, s, k]
+        out[AT.shown_suit + at] = g["suit"][r, s]
 
 
 @jit
 def _rounds(g: Any, seat: int, out: Any) -> None:
-    players = int(g["players"])
+    scored = int(g["r_scored"])
     for r in range(int(g["round"]) + 1):
-        for j in range(players):
-            s = (seat + j) % players
-            _exchange_history(g, r, j, s, out)
-            if g["announced"][r, s]:
-                _announce_history(g, r, j, s, out)
-            if r and g["breaker"][r] == s + 1:
-                out[AT.breaker + (r - 1) * SEATS + j] = 1
-                _cards(out, AT.broken + (r - 1) * HAND, int(g["broken"][r]))
-        out[AT.tied + r] = g["tied"][r]
-        if g["four"][r]:
-            out[AT.four + 2 * r + int(g["four"][r]) - 1] = 1
+        _exchange_history(g, r, seat, out)
+        if scored >> r & 1:
+            _announce_history(g, r, seat, out)
     if g["phase"] == ANNOUNCE and g["best"]:
         out[AT.best + int(g["best"]) - 1] = 1
     if g["upcard"] >= 0:
@@ -123,48 +154,53 @@ def _rounds(g: Any, seat: int, out: Any) -> None:
 def _tricks(g: Any, seat: int, out: Any) -> None:
     players, trick = int(g["players"]), int(g["trick"])
     for t in range(min(trick + 1, TRICKS)):
+        s = seat
         for j in range(players):
-            s = (seat + j) % players
-            card = int(g["plays"][t, s]) - 1
-            if card >= 0:
-                out[AT.plays + t * SEATS + j] = card + 1
-                out[AT.played + card] = 1
+            card = int(g["plays"][t, s])
+            out[AT.plays + t * SEATS + j] = card
+            if card:
+                out[AT.played + card - 1] = 1
                 if t == trick:
-                    out[AT.trick_cards + card] = 1
-            if g["winners"][t] == s + 1:
-                out[AT.winners + t * SEATS + j] = 1
+                    out[AT.trick_cards + card - 1] = 1
+            s = s + 1 if s + 1 < players else 0
+        if g["winners"][t]:
+            out[AT.winners + t * SEATS + _relative(g, seat, int(g["winners"][t]) - 1)] = 1
     if g["phase"] == PLAY:
         out[AT.trick + trick] = 1
-        led = int(g["led"])
-        if led >= 0:
-            out[AT.led_suit + led] = 1
-            out[AT.winning_card + int(g["win_card"])] = 1
-            out[AT.winning_seat + (int(g["win_seat"]) - seat + players) % players] = 1
+    led = int(g["led"])
+    if led >= 0:
+        out[AT.led_suit + led] = 1
+        out[AT.winning_card + int(g["win_card"])] = 1
+        out[AT.winning_seat + _relative(g, seat, int(g["win_seat"]))] = 1
 
 
 @jit
 def _seats(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
+    s = seat
+    stopped, attempted, succeeded = int(g["stopped"]), int(g["attempted"]), int(g["succeeded"])
     for j in range(players):
-        s = (seat + j) % players
         score = int(g["scores"][s])
         out[AT.scores + j] = min(max(score + SMALL_OFFSET, 0), 255)
         exact = min(max(score, -_SCORE_LIMIT), _SCORE_LIMIT) + SCORE_OFFSET
         for k in range(4):
             out[AT.scores_exact + 4 * j + k] = exact >> (24 - 8 * k) & 255
-        out[AT.stopped + j] = int(g["stopped"]) >> s & 1
-        out[AT.attempted + j] = int(g["attempted"]) >> s & 1
-        out[AT.succeeded + j] = int(g["succeeded"]) >> s & 1
-        if g["asked"][s]:
-            out[AT.asked + 2 * j + int(g["asked"][s]) - 1] = 1
+        out[AT.stopped + j] = stopped >> s & 1
+        out[AT.attempted + j] = attempted >> s & 1
+        out[AT.succeeded + j] = succeeded >> s & 1
+        asked = int(g["asked"][s])
+        out[AT.asked + 2 * j + max(asked, 1) - 1] = min(asked, 1)
         _bits(out, AT.known + CARDS * j, int(g["known"][s]))
-        _bits(out, AT.void + 4 * j, int(g["void"][s]))
-    out[AT.dealer + (int(g["dealer"]) - seat + players) % players] = 1
-    out[AT.leader + (int(g["leader"]) - seat + players) % players] = 1
+        void = int(g["void"][s])
+        for k in range(4):
+            out[AT.void + 4 * j + k] = void >> k & 1
+        s = s + 1 if s + 1 < players else 0
+    out[AT.dealer + _relative(g, seat, int(g["dealer"]))] = 1
+    out[AT.leader + _relative(g, seat, int(g["leader"]))] = 1
     if g["to_act"] >= 0:
-        out[AT.to_act + (int(g["to_act"]) - seat + players) % players] = 1
+        out[AT.to_act + _relative(g, seat, int(g["to_act"]))] = 1
     if g["caller"] >= 0:
-        out[AT.caller + (int(g["caller"]) - seat + players) % players] = 1
+        out[AT.caller + _relative(g, seat, int(g["caller"]))] = 1
     out[AT.failed] = g["failed"]
 
 
@@ -180,7 +216,8 @@ def observe(g: Any, seat: int, out: Any) -> None:
     out[AT.players + int(g["players"]) - 2] = 1
     _own_cards(g, seat, out)
     _rounds(g, seat, out)
-    _tricks(g, seat, out)
+    if phase == PLAY or g["trick"]:
+        _tricks(g, seat, out)
     _seats(g, seat, out)
     if g["four"][ROUNDS]:
         out[AT.four + 2 * ROUNDS + int(g["four"][ROUNDS]) - 1] = 1

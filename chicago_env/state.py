@@ -80,6 +80,7 @@ STATE = np.dtype(
         ("reshuffled", _I8, (_R, _S)),  # 1: the stock was reshuffled in this turn
         ("announced", _I8, (_R, _S)),  # 0 not yet, else 1 + category (1: pass)
         ("standing", _I8, _R), ("tied", _I8, _R),  # seat + 1; 1 while the best hands tie
+        ("compared", _I8, _R),  # 1: hands were compared in that announcing
         ("best", _I64),  # highest category announced in this announcing
         ("scored_seat", _I64),  # who scored in the announcing before this exchange, -1 for nobody
         ("shown", _I64, (_R, _S)),  # cards shown in announcing r

@@ -42,6 +42,7 @@ def _show_ranks(g: Any, seat: int, n: int, with_suit: bool) -> None:
 
 @jit
 def _reveal(g: Any, standing: int, seat: int, log: Any) -> None:
+    g["compared"][int(g["round"])] = 1
     if not g["r_reveal_ranks"]:
         _show_cards(g, standing, log)
         _show_cards(g, seat, log)

@@ -37,6 +37,7 @@ def _clear_history(g: Any) -> None:
     for r in range(ROUNDS):
         g["standing"][r] = 0
         g["tied"][r] = 0
+        g["compared"][r] = 0
         g["breaker"][r] = 0
         g["broken"][r] = 0
         g["four"][r] = 0
