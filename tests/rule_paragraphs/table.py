@@ -152,7 +152,7 @@ class Table:
     # What is done
 
     def do(self, *moves: str) -> Table:
-        """Moves in words: keep, discard 2C 7D, pass, say 3, name (the own category), play AS, and the words of ACTIONS."""
+        """Moves in words: keep, discard 2C 7D, pass, say 3, name (the own category), play AS, and those of ACTIONS."""
         for move in moves:
             word, _, rest = move.partition(" ")
             if move in ACTIONS:
