@@ -4,7 +4,7 @@ import base64
 import functools
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium.spaces
@@ -15,8 +15,9 @@ from pettingzoo.utils import wrappers
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.errors import ChicagoError, SetupError, StateError
 from chicago_env.game import Bytes, Game, Mask
-from chicago_env.layout import BLOCKS, OBSERVATION_SIZE, STATE_BLOCKS, STATE_SIZE
+from chicago_env.layout import BLOCKS, OBSERVATION_SIZE, STATE_BLOCKS
 from chicago_env.notation import parse_rules
+from chicago_env.records import record_of_game
 from chicago_env.rewards import reward_kind, write_rewards
 from chicago_env.rules import Rules, check_players
 from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
@@ -41,13 +42,13 @@ def observation_box() -> gymnasium.spaces.Box:
     return gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
 
 
-class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # pettingzoo ships no types; the name is its convention
+class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the name is its convention
     """Chicago as an AEC environment; letters: P players, D `layout.OBSERVATION_SIZE`, A 102 actions.
 
-    - Agents are `player_0` … `player_{P-1}` by seat; `agent_selection` is the seat to act. All end at once; then each is
-      selected once more, in order of seats, to be given its last reward and to step with None.
-    - `observe(agent)` gives `{"observation": (D,) uint8, "action_mask": (A,) int8}` in new arrays. The mask of a seat that
-      is not to act is all 0. `infos[agent]["action_mask"]` is the same mask.
+    - Agents are `player_0` … `player_{P-1}` by seat; `agent_selection` is the seat to act. All end at once; then each
+      is selected once more, in order of seats, to be given its last reward and to step with None.
+    - `observe(agent)` gives `{"observation": (D,) uint8, "action_mask": (A,) int8}` in new arrays. The mask of a seat
+      that is not to act is all 0. `infos[agent]["action_mask"]` is the same mask.
     - `step` raises `IllegalAction`, and changes nothing, for anything that is no legal action.
     - Rewards are zero-sum at every step: see `chicago_env.rewards`. For each seat the sum over `last()` is its return.
     - A match that is not won after `max_deals` deals is truncated.
@@ -110,7 +111,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # pettingzoo ships n
         mask = gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
         return gymnasium.spaces.Dict({"observation": observation_box(), "action_mask": mask})
 
-    # --- PettingZoo's API ----------------------------------------------------------------------------------------------
+    # --- PettingZoo's API --------------------------------------------------------------------------------------------
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """The space of `observe(agent)`, the same object at every call."""
@@ -246,12 +247,20 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # pettingzoo ships n
     def close(self) -> None:
         """Nothing is held open."""
 
-    # --- beyond PettingZoo's API ---------------------------------------------------------------------------------------
+    # --- beyond PettingZoo's API -------------------------------------------------------------------------------------
 
     @property
     def game(self) -> Game:
         """The match in progress."""
         return self._game
+
+    def record(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """The match so far in record format 1 (docs/record-format.md).
+
+        Args:
+            names: P names for the record; by default those of the agents.
+        """
+        return record_of_game(self._game, self.possible_agents if names is None else names)
 
     def get_state(self) -> bytes:
         """The episode so far as bytes, incl. rewards not yet given and the sequence of seeds; safe to read again."""
@@ -326,8 +335,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  # pettingzoo ships n
 
 
 _EPISODE = (
-    "_game", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos", "_skip_agent_selection",
-    "_paid", "_ready", "agent_selection", "_np_random",
+    "_game", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
+    "_skip_agent_selection", "_paid", "_ready", "agent_selection", "_np_random",
 )  # fmt: skip
 """What an episode consists of."""
 

@@ -4,12 +4,15 @@ Seats are relative: 0 is the observer, 1 the seat to its left, and so on; the en
 `BLOCKS` is the only place where sizes and places stand; docs/observations.md is generated from it.
 """
 
+import functools
 import hashlib
 from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from chicago_env.cards import SUITS
+from chicago_env.errors import ObservationError, RulesError
 from chicago_env.rules import Rules
 
 OBSERVATION_VERSION = 1
@@ -150,7 +153,7 @@ _starts = np.concatenate([[0], np.cumsum([block.size for block in BLOCKS])])
 OBSERVATION_SIZE = int(_starts[-1])
 """D, the length of an observation."""
 
-AT: Any = namedtuple("Offsets", BY_NAME)(*(int(start) for start in _starts[:-1]))  # type: ignore[misc]  # noqa: PYI024
+AT: Any = namedtuple("Offsets", BY_NAME)(*(int(start) for start in _starts[:-1]))  # type: ignore[misc]
 """Place of the first entry of each block, by name: a plain tuple, which compiled code sees as constants."""
 
 RULES_AT = AT.rule_flags
@@ -233,7 +236,7 @@ def _numbers(rules: Rules) -> list[int]:
         rules.chicago_breaker_points,
         rules.buy_stop or 0,
         penalty if isinstance(penalty, int) else 0,
-        *(0 if order is None else 3 - order.index(suit) for suit in "CDHS"),
+        *(0 if order is None else 3 - order.index(suit) for suit in SUITS),
     ]
 
 
@@ -243,3 +246,52 @@ def encode_rules(rules: Rules) -> np.ndarray[Any, np.dtype[np.uint8]]:
     small = np.clip(numbers + SMALL_OFFSET, 0, 255)
     exact = numbers + RULE_OFFSET
     return np.concatenate([_flags(rules), small, np.stack([exact >> 8, exact & 255], axis=1).ravel()]).astype(np.uint8)
+
+
+@functools.lru_cache(maxsize=1024)
+def decode_rules(block: bytes) -> Rules:
+    """Inverse of `encode_rules`.
+
+    Raises:
+        ObservationError: no rules have this block.
+    """
+    flag = dict(zip(RULE_FLAGS, map(bool, block), strict=False))
+    exact = block[-2 * len(RULE_NUMBERS) :]
+    number = {name: int.from_bytes(exact[2 * i : 2 * i + 2], "big") - RULE_OFFSET for i, name in enumerate(RULE_NUMBERS)}
+    exchanges = next((n for n in (1, 2, 3) if flag[f"exchanges_{n}"]), 0)
+    penalty: Any = "all" if flag["penalty_all"] else number["buy_stop_penalty"] if flag["penalty_points"] else None
+    needs = "attempt" if flag["needs_attempt"] else "success" if flag["needs_success"] else None
+    values: dict[str, Any] = {
+        "target": number["target"],
+        "finish": "first_past" if flag["first_past"] else "end_of_deal",
+        "exchanges": exchanges,
+        "scored_exchanges": [flag[f"scored_{r + 1}"] for r in range(exchanges)],
+        "open_card": flag["open_card"],
+        "hand_points": [0, *(number[f"hand_points_{c}"] for c in range(1, 10))],
+        "instant_win": [c for c in range(1, 10) if flag[f"instant_{c}"]],
+        "four_of_a_kind": next((word for word in ("points", "reset", "choose") if flag[f"four_{word}"]), None),
+        "royal_resets": flag["royal_resets"],
+        "suit_order": "".join(sorted(SUITS, key=lambda s: -number[f"suit_{s}"])) if flag["suits"] else None,
+        "tie_reveal": "ranks" if flag["reveal_ranks"] else "cards",
+        "show_broken_hand": flag["show_broken"],
+        "last_trick_points": number["last_trick_points"],
+        "last_trick_two_doubles": flag["two_doubles"],
+        "chicago": flag["chicago"],
+        "chicago_threshold": number["chicago_threshold"] if flag["threshold"] else None,
+        "chicago_points": number["chicago_points"],
+        "chicago_penalty": number["chicago_penalty"],
+        "chicago_caller_leads": flag["caller_leads"],
+        "chicago_success_scores": [what for what in ("last_trick", "hand") if flag[f"success_{what}"]],
+        "chicago_failure_scores": [what for what in ("last_trick", "hand") if flag[f"failure_{what}"]],
+        "chicago_breaker_points": number["chicago_breaker_points"],
+        "buy_stop": number["buy_stop"] if flag["buy_stop"] else None,
+        "buy_stop_permanent": flag["buy_stop_permanent"],
+        "buy_stop_penalty": penalty,
+        "win_needs_chicago": needs,
+        "announcing": "compulsory" if flag["compulsory"] else "free",
+        "showdown_first": flag["showdown_first"],
+    }
+    try:
+        return Rules.from_dict(values, complete=True)
+    except RulesError as error:
+        raise ObservationError(f"the observation holds impossible rules: {error}") from None
