@@ -15,7 +15,7 @@ PACKAGES = ["chicago_env", "agents", "eval", "train"]
 """Each may import itself and those before it."""
 
 LAYERS = [
-    ["errors", "_packages"],
+    ["errors", "files", "_packages"],
     ["_jit"],
     ["bits", "cards"],
     ["rules"],

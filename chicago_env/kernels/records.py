@@ -23,8 +23,8 @@ action, or one that is not legal; the deal is over and the script goes on."""
 def replay(states: Any, decks: Any, choices: Any, at: int, decisions: int, log: Any, room: int) -> int:
     """Goes on in `states[0]` with `choices` (N,) uint8 from index `at`, playing forced decisions by itself.
 
-    Stops at the decision with index `decisions` (-1: at none), when the choices are used up, at an illegal one, when the
-    match is over, or when the log has less than `room` words left. Returns the index of the next choice.
+    Stops at the decision with index `decisions` (-1: at none), when the choices are used up, at an illegal one, when
+    the match is over, or when the log has less than `room` words left. Returns the index of the next choice.
     """
     g = states[0]
     while log[0] + room < log.shape[0] and g["decisions"] != decisions:
@@ -42,18 +42,18 @@ def replay(states: Any, decks: Any, choices: Any, at: int, decisions: int, log: 
 def _next_of_turn(script: Any, at: int, code: int) -> int:
     """Where the next event of kind `code` of an exchange turn stands, -1 if the turn ends without one."""
     while at < script.shape[0]:
-        found = script[at]
+        found = int(script[at])
         if found == code:
             return at
         if found != PENALTY and found != SHOW and found != RESHUFFLE and found != OPEN:
             return -1
-        at += 4 + script[at + 3]
+        at += 4 + int(script[at + 3])
     return -1
 
 
 @jit
 def _prescribe_reshuffle(g: Any, script: Any, at: int) -> None:
-    """Sets the order of a reshuffle that the script has in this turn, if it is one of the cards that are to be shuffled."""
+    """Sets the order of a reshuffle that the script has in this turn, if it is one of the cards to be shuffled."""
     event = _next_of_turn(script, at, RESHUFFLE)
     g["next_stock_n"] = 0
     if event < 0:
@@ -73,7 +73,7 @@ def _prescribe_reshuffle(g: Any, script: Any, at: int) -> None:
 def _action_of(g: Any, script: Any, at: int) -> int:
     """The action that the script says is taken now, -1 if it says none. Whether it is legal is not looked at."""
     phase = int(g["phase"])
-    seat = g["to_act"]
+    seat = int(g["to_act"])
     if phase == EXCHANGE or phase == OPEN_CHOICE or phase == OPEN_ACCEPT:
         event = _next_of_turn(script, at, EXCHANGE_EVENT)
         if event < 0 or script[event + 1] != seat:
@@ -89,8 +89,8 @@ def _action_of(g: Any, script: Any, at: int) -> int:
         event = _next_of_turn(script, at, OPEN)
         if phase == OPEN_CHOICE:
             return actions.CLOSED if event < 0 else actions.OPEN
-        return actions.OPEN_ACCEPT + script[event + 2] if event >= 0 else -1
-    code, value = script[at], script[at + 2]
+        return actions.OPEN_ACCEPT + int(script[event + 2]) if event >= 0 else -1
+    code, value = int(script[at]), int(script[at + 2])
     if script[at + 1] != seat:
         return -1
     if phase == ANNOUNCE and code == ANNOUNCE_EVENT:
@@ -100,18 +100,18 @@ def _action_of(g: Any, script: Any, at: int) -> int:
     if phase == CHICAGO and code == CHICAGO_EVENT:
         return actions.CHICAGO + value
     if code == PLAY_EVENT:
-        return actions.PLAY + script[at + 4]
+        return actions.PLAY + int(script[at + 4])
     return -1
 
 
 @jit
 def _same_event(script: Any, at: int, log: Any, entry: int) -> bool:
-    n = log[entry + 3]
+    n = int(log[entry + 3])
     if script[at] != log[entry] or script[at + 2] != log[entry + 2] or script[at + 3] != n:
         return False
     if log[entry] != RESHUFFLE and script[at + 1] != log[entry + 1]:  # records do not say who draws
         return False
-    for i in range(4, 4 + n):
+    for i in range(4, 4 + n):  # noqa: SIM110 - numba compiles no generators
         if script[at + i] != log[entry + i]:
             return False
     return True
@@ -129,8 +129,8 @@ def follow_deal(states: Any, decks: Any, script: Any, log: Any, where: Any) -> i
         where: (2,) int64; where the comparison stopped: word of the script, word of the log.
 
     Returns:
-        DEAL_OVER, or what is wrong: DIFFERENT (the event at `where` should be the one of the log), MISSING (so should one
-        after the end of the script), ILLEGAL (the event at `where` is no action that may be taken now), TOO_MANY.
+        DEAL_OVER, or what is wrong: DIFFERENT (the event at `where` should be the one of the log), MISSING (so should
+        one after the end of the script), ILLEGAL (the event at `where` is no action that may be taken now), TOO_MANY.
     """
     g = states[0]
     deal = g["deal"]
@@ -144,7 +144,7 @@ def follow_deal(states: Any, decks: Any, script: Any, log: Any, where: Any) -> i
                 return MISSING
             if not _same_event(script, at, log, entry):
                 return DIFFERENT
-            n = 4 + log[entry + 3]
+            n = 4 + int(log[entry + 3])
             at += n
             entry += n
         where[0] = at
@@ -153,7 +153,7 @@ def follow_deal(states: Any, decks: Any, script: Any, log: Any, where: Any) -> i
             return DEAL_OVER if at == script.shape[0] else TOO_MANY
         action = -1
         if at < script.shape[0]:
-            action = int(_action_of(g, script, at))
+            action = _action_of(g, script, at)
         if not flow.is_legal(g, action):
             return ILLEGAL
         flow.step(g, decks, action, log)

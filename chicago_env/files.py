@@ -1,0 +1,50 @@
+"""Writing files so that nothing is lost: a file is there complete, or as it was before."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file that takes the place of `path` when the block ends, and is gone if it ends with an exception.
+
+    It is written beside `path`, brought to the disk and then renamed, so that a kill at any moment leaves a whole file.
+
+    Raises:
+        OSError: the folder is not there or cannot be written; the error names `path`.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(21, "Is a directory", str(path))
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)  # mkstemp makes files that only their owner may read
+        os.replace(name, path)
+        _sync_folder(path.parent)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Brings the renaming to the disk too, where the system lets folders be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
