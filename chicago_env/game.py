@@ -10,6 +10,7 @@ import numpy as np
 from chicago_env import actions
 from chicago_env._jit import announce_compilation
 from chicago_env.kernels import single as kernels
+from chicago_env.engine.log import CAPACITY
 from chicago_env.errors import ChicagoError, IllegalAction, StateError
 from chicago_env.layout import OBSERVATION_SIZE, STATE_SIZE
 from chicago_env.rules import Rules
@@ -20,6 +21,7 @@ NO_LOG = np.zeros(0, dtype=np.int32)
 _STATE_MAGIC = b"chicago-state 1\n"
 _MAX_STATE = 64 << 20
 
+Log = np.ndarray[Any, np.dtype[np.int32]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Mask = np.ndarray[Any, np.dtype[np.int8]]
 
@@ -154,6 +156,12 @@ class Game:
         base, bits = kernels.legal(self._states)
         return [base + i for i in cards_of(bits)]
 
+    @property
+    def forced(self) -> int | None:
+        """The only legal action of the acting seat; None where there is a choice, or when the match is over."""
+        base, bits = kernels.legal(self._states)
+        return None if bits == 0 or bits & (bits - 1) else base + bits.bit_length() - 1
+
     def observation(self, seat: int | None = None) -> Bytes:
         """New (D,) uint8 observation of `seat`, by default of the acting one (of seat 0 when the match is over)."""
         return self.observe(seat)[0]
@@ -189,17 +197,35 @@ class Game:
     def step(self, action: int) -> None:
         """Carries out an action of the acting seat and goes on to the next decision.
 
+        Args:
+            action: an action id, a Python or a NumPy integer.
+
         Raises:
             IllegalAction: not legal now; the game is unchanged.
         """
+        self._step(action, NO_LOG)
+
+    def step_logged(self, action: int) -> list[int]:
+        """`step`, and the words of the events that it brought about (`chicago_env.engine.log`).
+
+        Raises:
+            IllegalAction: not legal now; the game is unchanged.
+        """
+        log = np.zeros(CAPACITY, dtype=np.int32)
+        log[0] = 1
+        self._step(action, log)
+        words: list[int] = log[1 : log[0]].tolist()
+        return words
+
+    def _step(self, action: int, log: Log) -> None:
         try:
             number = action.__index__()
-        except AttributeError:
+        except (AttributeError, TypeError):  # an array of one number has the method and refuses it
             raise self._illegal(action) from None
         if not 0 <= number < actions.NUM_ACTIONS:
             raise self._illegal(action)
         base, bits = kernels.legal(self._states)
-        if not kernels.step(self._states, self._decks, number, NO_LOG):
+        if not kernels.step(self._states, self._decks, number, log):
             raise self._illegal(action)
         if bits & (bits - 1):
             self._choices.append(number)
