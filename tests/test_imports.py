@@ -31,7 +31,7 @@ LAYERS = [
     ["vector", "records", "render"],
     ["chicago_v0", "gym_env"],
     ["registration"],
-    ["docs", "cli", "commands"],
+    ["docs", "cli", "bench", "commands"],
     [""],  # chicago_env/__init__.py
 ]
 """The modules and folders of chicago_env: each may import those of earlier layers and of its own, as long as no circle

@@ -179,3 +179,21 @@ def play_uniformly(states: Any, low: int, high: int, steps: int, key: int, decks
             flow.step(g, decks, flow.nth_legal(g, unit(stream, i)), log)
             if g["phase"] == OVER:
                 start_episode(g, key, row, i, int(g["max_deals"]), 0, decks, log)
+
+
+@jit
+def choose_uniformly(mask: Any, key: int) -> Any:
+    """(B,) int64: a legal action of each row of `mask` (B, A), uniformly at random by `key` and row."""
+    out = np.zeros(mask.shape[0], dtype=np.int64)
+    for row in range(mask.shape[0]):
+        count = 0
+        for a in range(mask.shape[1]):
+            count += int(mask[row, a] != 0)
+        left = int(unit(key_of(key, MATCH, row, 1), 0) * count)
+        for a in range(mask.shape[1]):
+            if mask[row, a]:
+                if left == 0:
+                    out[row] = a
+                    break
+                left -= 1
+    return out

@@ -1,0 +1,51 @@
+"""`chicago bench`."""
+
+import dataclasses
+from typing import Any
+
+from chicago_env import cli
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Measure how fast this machine plays."""
+
+    json: bool = False
+    """Print one line of JSON instead of a table."""
+    quick: bool = False
+    """A tenth of the work: shows that it runs, with rough figures."""
+
+
+def run(config: Config) -> int:
+    """Measures and prints."""
+    from rich.console import Console  # noqa: PLC0415 - not needed for --help
+
+    from chicago_env import bench  # noqa: PLC0415 - as above
+
+    console = Console(stderr=True)
+    with console.status("measuring") as status:
+        figures = bench.measure(config.quick, lambda what: status.update(f"measuring: {what}"))
+    machine = bench.machine()
+    if config.json:
+        cli.print_json({"machine": machine, "figures": [figure._asdict() for figure in figures]})
+    else:
+        _print_table(machine, figures)
+    return cli.OK
+
+
+def _print_table(machine: dict[str, Any], figures: list[Any]) -> None:
+    from rich.console import Console  # noqa: PLC0415 - not needed for --help
+    from rich.table import Table  # noqa: PLC0415 - as above
+
+    table = Table(title="chicago bench", caption=", ".join(f"{name} {value}" for name, value in machine.items()))
+    table.add_column("what")
+    table.add_column("measured", justify="right")
+    table.add_column("goal", justify="right")
+    for figure in figures:
+        goal = "" if figure.goal is None else f"{'✓' if figure.reached else '✗'} {_number(figure.goal)}"
+        table.add_row(figure.text, f"{_number(figure.value)} {figure.unit}", goal)
+    Console().print(table)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
