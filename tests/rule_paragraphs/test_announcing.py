@@ -11,7 +11,6 @@ SAME_PAIR = "3H 3S 6C 8D TD"
 HIGHER_PAIR = "9C 9D 6S 8C TH"
 TWO_PAIR = "4C 4D 5H 5S TS"
 NOTHING = "2C 4H 7H 9S JC"
-SCORED_ONCE = {"exchanges": 1, "scored_exchanges": [True]}
 
 
 @pytest.mark.parametrize("scored", [[True, False, True], [False, True, False], [False, False, False]])
@@ -125,12 +124,6 @@ def test_a_tie_is_remembered_until_somebody_beats_it(deal: Deal) -> None:
     assert table.events("score") == [["score", 2, 1, "hand"]]
     table = deal([PAIR, SAME_PAIR, TWO_PAIR], players=3).until("announce").do("name", "name", "name")
     assert table.events("score") == [["score", 2, 2, "hand"]]
-
-
-def test_the_earlier_of_tied_players_stands(deal: Deal) -> None:
-    """Whoever comes next is compared with, and shown after, the earlier one, who is shown already."""
-    table = deal([PAIR, SAME_PAIR, HIGHER_PAIR], players=3).until("announce").do("name", "name", "name")
-    assert table.events("show") == [shown(0, PAIR), shown(1, SAME_PAIR), shown(2, HIGHER_PAIR)]
 
 
 def test_a_tie_of_lower_hands_does_not_count(deal: Deal) -> None:
