@@ -1,5 +1,6 @@
 """One match of Chicago: the engine in the shape of a Python object. Adapters, records and search build on this."""
 
+import contextlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
@@ -9,9 +10,9 @@ import numpy as np
 
 from chicago_env import actions
 from chicago_env._jit import announce_compilation
-from chicago_env.kernels import single as kernels
 from chicago_env.engine.log import CAPACITY
 from chicago_env.errors import ChicagoError, IllegalAction, StateError
+from chicago_env.kernels import single as kernels
 from chicago_env.layout import OBSERVATION_SIZE, STATE_SIZE
 from chicago_env.rules import Rules
 from chicago_env.setup import MatchSetup, check_int
@@ -224,7 +225,7 @@ class Game:
             raise self._illegal(action) from None
         if not 0 <= number < actions.NUM_ACTIONS:
             raise self._illegal(action)
-        base, bits = kernels.legal(self._states)
+        _base, bits = kernels.legal(self._states)
         if not kernels.step(self._states, self._decks, number, log):
             raise self._illegal(action)
         if bits & (bits - 1):
@@ -238,11 +239,10 @@ class Game:
         legal = self.legal_actions()
         hand = self.hand(self.seat) if self.seat >= 0 else []
         text = None
-        try:
+        with contextlib.suppress(ChicagoError, TypeError, ValueError, OverflowError):
             text = actions.format_action(int(action), hand)  # type: ignore[call-overload]  # anything may have been given
-        except (ChicagoError, TypeError, ValueError, OverflowError):
-            pass
-        return IllegalAction(self.seat, self.phase, action, legal, text, [actions.format_action(a, hand) for a in legal])
+        texts = [actions.format_action(a, hand) for a in legal]
+        return IllegalAction(self.seat, self.phase, action, legal, text, texts)
 
     # --- copying -----------------------------------------------------------------------------------------------------
 
@@ -334,6 +334,3 @@ def _from_state(state: bytes) -> Game:
     game = Game(setup=setup)
     game._replay(choices, decisions)
     return game
-
-
-
