@@ -16,13 +16,15 @@ from chicago_env.pool import Arrays, default_threads, run_chunks
 from chicago_env.rewards import reward_kind
 from chicago_env.rules import Rules
 from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, NO_DECKS, SEED_LIMIT, MatchSetup, check_int
-from chicago_env.state import OVER, PHASES, REASONS
+from chicago_env.state import OVER, PHASES, REASONS, STATE
 
 Array = np.ndarray[Any, Any]
 RulesLike = str | Mapping[str, object] | Rules
 
 MAX_ROWS = 1 << 22
 _NO_ACTIONS = np.zeros(0, dtype=np.int64)
+_FIXED = ("players", "r_block")
+"""Fields of a state that stay as they are for the life of a batch."""
 
 
 class Step(NamedTuple):
@@ -237,6 +239,16 @@ class BatchEnv:
         return np.asarray(self._states["scores"][:, : self.players].copy())
 
     @property
+    def dealers(self) -> Array:
+        """(B,) int64 seats that deal the deals in progress."""
+        return np.asarray(self._states["dealer"].copy())
+
+    @property
+    def seats(self) -> Array:
+        """(B,) int64 numbers of players."""
+        return np.asarray(self._states["players"].copy())
+
+    @property
     def outcome(self) -> Outcome:
         """How the last match of each row ended."""
         table = self._outcome.copy()
@@ -262,6 +274,38 @@ class BatchEnv:
         if self._log is None:
             raise SetupError("matches are kept only with keep_matches=True")
         return self._log.take()
+
+    def get_state(self) -> dict[str, Array]:
+        """Where every row stands, as arrays that hold numbers only: see `set_state`."""
+        return {
+            "states": self._states.view(np.uint8).reshape(self.num_envs, -1).copy(),
+            "episodes": self._episodes.copy(),
+            "outcome": self._outcome.copy(),
+            "seed": np.array(self.seed, dtype=np.int64),
+        }
+
+    def set_state(self, state: Mapping[str, Array]) -> Step:
+        """Goes on where `get_state` of a batch made with the same arguments was called; shows every row.
+
+        The content is trusted: it must come from `get_state`, undamaged.
+
+        Raises:
+            SetupError: arrays of another shape or type, or of a batch with other rules or players.
+        """
+        own = self.get_state()
+        for name, array in own.items():
+            given = state.get(name)
+            if given is None or given.shape != array.shape or given.dtype != array.dtype:
+                raise SetupError(f"the saved state of a batch has no {name} of {array.dtype} {array.shape}")
+        states = np.ascontiguousarray(state["states"]).view(STATE).reshape(self.num_envs)
+        if any((states[name] != self._states[name]).any() for name in STATE.names or () if name in _FIXED):
+            raise SetupError("the saved state is of a batch with other rules or players")
+        self._states = states.copy()
+        self._episodes = state["episodes"].copy()
+        self._outcome = state["outcome"].copy()
+        self.seed = int(state["seed"])
+        self._started = True
+        return self._advance(_NO_ACTIONS)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
