@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from chicago_env.actions import NUM_ACTIONS, format_action
-from chicago_env.errors import ActionError, ChicagoError
+from chicago_env.errors import MAX_LISTED, ActionError, ChicagoError
 from chicago_env.layout import AT, CARDS, OBSERVATION_SIZE
 
 Observations = np.ndarray[Any, np.dtype[np.uint8]]
@@ -81,7 +81,7 @@ class Agent(Protocol):
 
 
 def check_batch(agent: str, observations: object, masks: object) -> None:
-    """Checks what an agent is about to be given: a mask of the wrong shape or without a legal action is never passed on.
+    """Checks what an agent is about to be given: a mask of a wrong shape or without a legal action is never passed on.
 
     Raises:
         AgentError: wrong shape or type, or a row without a legal action.
@@ -120,8 +120,9 @@ def check_answer(agent: str, answer: object, observations: Observations, masks: 
     if len(illegal):
         row = int(illegal[0])
         hand = np.flatnonzero(observations[row, AT.hand : AT.hand + CARDS]).tolist()
-        legal = ", ".join(_text(int(a), hand) for a in np.flatnonzero(masks[row])[:12])
-        raise AgentError(agent, f"act() returned {_text(int(actions[row]), hand)}, which is illegal; legal: {legal}", row)
+        legal = ", ".join(_text(int(a), hand) for a in np.flatnonzero(masks[row])[:MAX_LISTED])
+        given = _text(int(actions[row]), hand)
+        raise AgentError(agent, f"act() returned {given}, which is illegal; legal: {legal}", row)
     return actions
 
 

@@ -1,9 +1,11 @@
 """The one place where numba's options are set, and where compiled code is kept.
 
-Compiled code goes to a folder named by a hash of all sources of this package: numba itself only looks at the file that
-holds a function, and would go on using stale code when a constant or a helper in another file has changed.
+Compiled code goes to a folder named by a hash of all sources that a function may use, those of its own package and of the
+packages below it: numba itself only looks at the file that holds a function, and would go on using stale code when a
+constant or a helper in another file has changed.
 """
 
+import functools
 import hashlib
 import os
 import platform
@@ -20,16 +22,22 @@ from numba.core import config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KEEP_BUILDS = 6
+_PACKAGES = (__name__.partition(".")[0], "agents", "eval", "train")
+"""The packages of the project that may have kernels; each may use those of the packages before it."""
+
+_KEEP_BUILDS = 12
 
 
-def _source_hash() -> str:
+def _source_hash(package: str) -> str:
+    """Hash of the sources that kernels of `package` may use; another package's kernels use this one's, and their own file."""
     digest = hashlib.sha256()
     digest.update(f"{numba.__version__} {sys.version} {platform.machine()} {config.BOUNDSCHECK}".encode())
-    root = Path(__file__).resolve().parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+    root = Path(__file__).resolve().parent.parent
+    last = _PACKAGES.index(package) if package in _PACKAGES else 0
+    for name in _PACKAGES[: last + 1]:
+        for path in sorted((root / name).rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -66,15 +74,16 @@ def _prune(base: Path, keep: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _cache_dir() -> Path:
+@functools.cache
+def _cache_dir(package: str) -> Path:
     base = _cache_base()
-    folder = base / f"numba-{_source_hash()}"
+    folder = base / f"numba-{_source_hash(package)}"
     if not folder.exists():
         _prune(base, folder)
     return folder
 
 
-CACHE_DIR = _cache_dir()
+CACHE_DIR = _cache_dir(_PACKAGES[0])
 _announced = config.DISABLE_JIT or any(CACHE_DIR.rglob("*.nbi"))
 
 
@@ -89,7 +98,7 @@ def announce_compilation() -> None:
 def jit(function: F) -> F:
     """Compiles `function` in nopython mode, without the GIL, cached; plain Python under `NUMBA_DISABLE_JIT=1`."""
     previous = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_DIR)
+    config.CACHE_DIR = str(_cache_dir(function.__module__.partition(".")[0]))
     try:
         return cast(F, numba.njit(cache=True, nogil=True)(function))
     finally:

@@ -1,8 +1,8 @@
 """Boards: the same cards for everybody.
 
 A board is one deal, or one whole match, fixed by a key, start scores and a first dealer. It is played once in every
-arrangement of the players round the table, so that each has had every seat with the same cards. A board, not a game, is the
-unit of every interval: the games of one board depend on each other.
+arrangement of the players round the table, so that each has had every seat with the same cards. A board, not a game, is
+the unit of every interval: the games of one board depend on each other.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ class Board(NamedTuple):
     """What a board has in common in all its games.
 
     Attributes:
-        index: its number; with the root of the boards it fixes everything else.
+        number: its number; with the root of the boards it fixes everything else.
         seed: key of its cards.
         scores: P start scores, by seat.
         first_dealer: seat of the first dealer.
         max_deals: 1 for a single deal, else when a match is truncated.
     """
 
-    index: int
+    number: int
     seed: int
     scores: tuple[int, ...]
     first_dealer: int
@@ -45,21 +45,21 @@ def board_root(seed: int, kind: Kind) -> int:
     return key_of(seed, BOARDS, KINDS.index(kind), 0)
 
 
-def make_board(root: int, index: int, kind: Kind, players: int, rules: Rules, max_deals: int = MAX_DEALS) -> Board:
-    """Board number `index` of those with `root`.
+def make_board(root: int, number: int, kind: Kind, players: int, rules: Rules, max_deals: int = MAX_DEALS) -> Board:
+    """Board `number` of those with `root`.
 
     Single deals start from a spread of scores: boards with an even number from 0-0, the others with each seat's score
     uniform over 0 … target - 1, for what is right depends on the score (buy stop, target, who may call). Matches
     start from 0-0. The dealer moves on by one seat from board to board.
     """
-    seed = key_of(root, MATCH, index, 0) % SEED_LIMIT
+    seed = key_of(root, MATCH, number, 0) % SEED_LIMIT
     scores = (0,) * players
-    if kind == "deal" and index % 2:
-        key = key_of(root, START_SCORES, index, 0)
+    if kind == "deal" and number % 2:
+        key = key_of(root, START_SCORES, number, 0)
         scores = tuple(int(unit(key, seat) * rules.target) for seat in range(players))
     # Two boards in a row, one of each kind of start, have the same dealer.
-    dealer = index // 2 % players if kind == "deal" else index % players
-    return Board(index, seed, scores, dealer, 1 if kind == "deal" else max_deals)
+    dealer = number // 2 % players if kind == "deal" else number % players
+    return Board(number, seed, scores, dealer, 1 if kind == "deal" else max_deals)
 
 
 def setup_of(board: Board, players: int, rules: Rules) -> MatchSetup:
@@ -70,8 +70,8 @@ def setup_of(board: Board, players: int, rules: Rules) -> MatchSetup:
 def lineups(players: int) -> list[Lineup]:
     """The games of a board between player 0 and player 1.
 
-    At two players both seatings; beyond, one against P - 1 in every seat, and the complement: 2P games, in which either has
-    P·P seats. Each has every seat as often as the other.
+    At two players both seatings; beyond, one against P - 1 in every seat, and the complement: 2P games, in which either
+    has P·P seats. Each has every seat as often as the other.
     """
     tables: Sequence[Lineup] = [(0,) + (1,) * (players - 1)]
     if players > 2:

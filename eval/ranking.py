@@ -199,12 +199,11 @@ def rank(
     table = _Tables(names, players, parse_rules(rules), check_int("seed", seed, 0, SEED_LIMIT - 1))
     table.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
     table.rows = check_int("rows", rows, 1, 1 << 20)
-    check_int("boards", boards, 0, MAX_BOARDS)
-    check_int("matches", matches, 0, MAX_BOARDS)
+    boards = check_int("boards", boards, 0, MAX_BOARDS)
+    matches = check_int("matches", matches, 0, MAX_BOARDS)
     _require("scipy", "choix")
-    deals, decided = (
-        table.play(agents, kind, total, progress, on_record) for kind, total in (("deal", boards), ("match", matches))
-    )
+    deals = table.play(agents, "deal", boards, progress, on_record)
+    decided = table.play(agents, "match", matches, progress, on_record)
     config = {
         "versions": _versions(),
         "players": players,
@@ -334,8 +333,8 @@ def score_games(games: Games, is_first: np.ndarray[Any, np.dtype[np.bool_]]) -> 
         is_first: (N, P) bool, the first agent sits there; one seat or all but one.
 
     Returns:
-        (N,) each: difference of the mean points of their seats times P - 1; share of the win of the first agent times P (a
-        game without a winner is shared out over all seats); 0, 1 or -1 as the first agent won, the second, or nobody.
+        (N,) each: difference of the mean points of their seats times P - 1; share of the win of the first agent times P
+        (a game without a winner is shared out over all seats); 0, 1 or -1 as the first agent won, the second, or nobody.
     """
     players = is_first.shape[1]
     own = is_first.sum(axis=1)
@@ -373,7 +372,7 @@ def _rows(table: _Tables, deals: _Played, matches: _Played, anchor: int) -> tupl
         points[:, a, b], points[:, b, a] = by_board[0][:, p], -by_board[0][:, p]
         shares[:, a, b], shares[:, b, a] = by_board[1][:, p], 1 - by_board[1][:, p]
     # A Bradley-Terry model is about two opponents; at larger tables there is none yet that fits.
-    ratings = bradley_terry(shares, anchor, table.seed) if table.players == 2 and len(shares) else [None] * count  # noqa: PLR2004
+    ratings = bradley_terry(shares, anchor, table.seed) if table.players == 2 and len(shares) else [None] * count
     others = max(1, count - 1)
     games = (deals.points.shape[0] + matches.points.shape[0]) * len(table.lineups) * (count - 1)
     # One agent has played nobody: no values at all, not a mean of 0.

@@ -28,7 +28,8 @@ def _fit(wins: Floats) -> Floats:
     import choix  # noqa: PLC0415 - an optional dependency
 
     strengths = choix.ilsr_pairwise_dense(wins + PRIOR * (1 - np.eye(len(wins))), max_iter=_MAX_ROUNDS)
-    return np.asarray(strengths, dtype=np.float64) * ELO
+    elo: Floats = np.asarray(strengths, dtype=np.float64) * ELO
+    return elo
 
 
 def bradley_terry(shares: Floats, anchor: int, seed: int) -> list[Rating]:

@@ -1,0 +1,156 @@
+"""Agents by name: `agents.load(spec)` (docs/agents.md).
+
+A spec is `NAME` or `NAME?key=value&key=value` for the agents of the table below, the name of a checkpoint, or the path of
+one, which ends in `.safetensors`.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agents.base import Agent
+from agents.novice import NoviceAgent
+from agents.uniform import RandomAgent
+from chicago_env.errors import ChicagoError, MissingExtra
+from chicago_env.rules import suggestion
+
+SUFFIX = ".safetensors"
+CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
+"""The folder of the checkpoints that come with the project."""
+
+_NEEDED = ("torch", "safetensors")
+
+
+class AgentSpecError(ChicagoError, ValueError):
+    """A spec that names no agent, or options that its agent does not take.
+
+    Attributes:
+        spec: the spec.
+    """
+
+    def __init__(self, spec: str, reason: str) -> None:
+        super().__init__(spec, reason)
+        self.spec = spec
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"agent {self.spec!r}: {self.reason}"
+
+
+class Entry(NamedTuple):
+    """An agent that can be named.
+
+    Attributes:
+        help: one line about it.
+        make: makes the agent from the values of its options, given by keyword.
+        options: reads the text of each option; raises ValueError, which says what is allowed.
+    """
+
+    help: str
+    make: Callable[..., Agent]
+    options: Mapping[str, Callable[[str], Any]] = {}
+
+
+REGISTRY: dict[str, Entry] = {
+    "random": Entry("every legal action is as likely as any other", RandomAgent),
+    "heuristic:novice": Entry(
+        "keeps pairs and better, names what it has, plays its highest card when that wins; no odds, no memory",
+        NoviceAgent,
+    ),
+}
+"""The agents that need no file."""
+
+
+class Listed(NamedTuple):
+    """A line of the list of agents.
+
+    Attributes:
+        name: what `load` takes.
+        kind: `built in` or `checkpoint`.
+        help: one line about it.
+    """
+
+    name: str
+    kind: str
+    help: str
+
+
+def checkpoints() -> dict[str, Path]:
+    """The checkpoints that come with the project, by name."""
+    return {path.name.removesuffix(SUFFIX): path for path in sorted(CHECKPOINTS.glob(f"*{SUFFIX}"))}
+
+
+def names() -> list[str]:
+    """Every name that `load` takes: built-in agents, then checkpoints."""
+    return [*REGISTRY, *checkpoints()]
+
+
+def listed() -> list[Listed]:
+    """Every agent there is, with a line about each."""
+    built_in = [Listed(name, "built in", entry.help) for name, entry in REGISTRY.items()]
+    return built_in + [Listed(name, "checkpoint", _about(path)) for name, path in checkpoints().items()]
+
+
+def _about(path: Path) -> str:
+    return f"network, {path.stat().st_size / 1e6:.1f} MB"
+
+
+def load(spec: str) -> Agent:
+    """The agent that `spec` names.
+
+    Args:
+        spec: `random`, `heuristic:NAME`, the name of a checkpoint, or a path that ends in `.safetensors`.
+
+    Raises:
+        AgentSpecError: no such agent or option, or a value that is not allowed; the message says what there is.
+        MissingExtra: torch or safetensors, which a checkpoint needs, is not installed.
+        CheckpointError: a checkpoint that cannot be read (`agents.checkpoint`).
+    """
+    if not isinstance(spec, str) or not spec:
+        raise AgentSpecError(str(spec), "not the name of an agent" + suggestion(None, names()))
+    if spec.endswith(SUFFIX):
+        path = Path(spec)
+        if not path.is_file():
+            raise AgentSpecError(spec, "no such file")
+        return _load_checkpoint(path)
+    name, mark, text = spec.partition("?")
+    if name in REGISTRY:
+        entry = REGISTRY[name]
+        return entry.make(**_options(spec, text if mark else None, entry.options))
+    found = checkpoints()
+    if name in found:
+        _options(spec, text if mark else None, {})
+        return _load_checkpoint(found[name])
+    hint = suggestion(name, names())
+    raise AgentSpecError(spec, f"no agent of that name{hint}, or the path of a {SUFFIX} file")
+
+
+def _options(spec: str, text: str | None, readers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    if text is None:
+        return values
+    for part in text.split("&"):
+        key, mark, value = part.partition("=")
+        if not key or not mark or not value:
+            raise AgentSpecError(spec, f"{part!r} is no option; options are written key=value, with & between them")
+        if key not in readers:
+            known = suggestion(key, readers) if readers else "; this agent has none"
+            raise AgentSpecError(spec, f"unknown option {key!r}{known}")
+        if key in values:
+            raise AgentSpecError(spec, f"option {key!r} is given twice")
+        try:
+            values[key] = readers[key](value)
+        except ValueError as error:
+            raise AgentSpecError(spec, f"option {key}: {value!r} is not allowed: {error}") from None
+    return values
+
+
+def _load_checkpoint(path: Path) -> Agent:
+    try:
+        from agents.checkpoint import load_checkpoint  # noqa: PLC0415 - torch only where a network runs
+    except ModuleNotFoundError as error:
+        if error.name in _NEEDED:
+            raise MissingExtra(error.name, "train") from error
+        raise
+    agent: Agent = load_checkpoint(path)
+    return agent
