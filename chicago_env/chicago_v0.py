@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium.spaces
+import gymnasium
 import numpy as np
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
@@ -18,6 +18,9 @@ from chicago_env.game import Bytes, Game, Mask
 from chicago_env.layout import BLOCKS, OBSERVATION_SIZE, STATE_BLOCKS
 from chicago_env.notation import parse_rules
 from chicago_env.records import record_of_game
+from chicago_env.records.events import Event
+from chicago_env.records.events import decode as decode_event
+from chicago_env.render import as_text, print_table, render
 from chicago_env.rewards import reward_kind, write_rewards
 from chicago_env.rules import Rules, check_players
 from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
@@ -25,6 +28,7 @@ from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
 Observation = dict[str, np.ndarray[Any, Any]]
 """`{"observation": (D,) uint8, "action_mask": (A,) int8}`."""
 
+RENDER_MODES = ["human", "ansi"]
 _OPTIONS = ("decks", "scores", "first_dealer", "deals")
 _MAGIC = b"chicago-v0 1\n"
 _MAX_STATE = 128 << 20
@@ -42,6 +46,57 @@ def observation_box() -> gymnasium.spaces.Box:
     return gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
 
 
+def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options of a reset as arguments of `Game`.
+
+    Raises:
+        SetupError: an unknown option.
+    """
+    chosen = {name: value for name, value in (options or {}).items() if value is not None}
+    chosen.pop("options", None)  # PettingZoo's own api_test passes {"options": 1}
+    for name in chosen:
+        if name not in _OPTIONS:
+            raise SetupError(f"options: {name!r} is unknown; allowed are {', '.join(_OPTIONS)}")
+    if "deals" in chosen:
+        chosen["max_deals"] = check_int("deals", chosen.pop("deals"), 1, MAX_MATCH_DEALS)
+    return chosen
+
+
+def check_render_mode(render_mode: str | None) -> str | None:
+    """The render mode.
+
+    Raises:
+        SetupError: an unknown one.
+    """
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise SetupError(f"render_mode: {render_mode!r} is unknown; allowed are {', '.join(RENDER_MODES)} and None")
+    return render_mode
+
+
+def told_step(game: Game, action: int) -> list[Event]:
+    """`game.step(action)`; gives the events of the step for rendering."""
+    words = game.step_logged(action)
+    events, at = [], 0
+    while at < len(words):
+        event, at = decode_event(words, at)
+        events.append(event)
+    return events
+
+
+def draw(
+    game: Game, seat: int, mode: str | None, reveal: bool, names: Sequence[str] | None, events: Sequence[Event]
+) -> str | None:
+    """What `render` of an environment does in its mode."""
+    if mode is None:
+        gymnasium.logger.warn("render() needs a render_mode: ansi or human")
+        return None
+    table = render(game, seat, reveal=reveal, names=names, events=events)
+    if mode == "ansi":
+        return as_text(table)
+    print_table(table)
+    return None
+
+
 class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the name is its convention
     """Chicago as an AEC environment; letters: P players, D `layout.OBSERVATION_SIZE`, A 102 actions.
 
@@ -56,7 +111,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
 
     metadata: Mapping[str, Any] = {
         "name": "chicago_v0",
-        "render_modes": ["human", "ansi"],
+        "render_modes": RENDER_MODES,
         "is_parallelizable": False,
         "render_fps": 1,
     }
@@ -94,9 +149,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         self.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
         self.skip_forced = bool(skip_forced)
         self.reveal = bool(reveal)
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise SetupError(f"render_mode: {render_mode!r} is unknown; allowed are ansi, human and None")
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
         self.agents: list[str] = []
         self._kind = reward_kind(reward)
@@ -133,7 +186,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         Raises:
             SetupError: a seed or an option that is not allowed; no match is started.
         """
-        chosen = self._check_options(options)
+        chosen = check_options(options)
         generator = self._np_random
         if seed is not None:
             seed = check_int("seed", seed, 0, SEED_LIMIT - 1)
@@ -142,9 +195,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
             # a copy: an option that is refused below must not use up a seed
             generator = np.random.default_rng() if generator is None else _copy_of(generator)
             seed = int(generator.integers(SEED_LIMIT))
-        deals = chosen.pop("deals", None)
-        max_deals = self.max_deals if deals is None else check_int("deals", deals, 1, MAX_MATCH_DEALS)
-        game = Game(self.players, self.rules, seed=seed, max_deals=max_deals, **chosen)
+        game = Game(self.players, self.rules, seed=seed, **{"max_deals": self.max_deals, **chosen})
         self._np_random = generator
         self._begin(game)
         if self.skip_forced:
@@ -152,15 +203,6 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         self._note()
         if self.render_mode == "human":
             self.render()
-
-    @staticmethod
-    def _check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-        chosen = {name: value for name, value in (options or {}).items() if value is not None}
-        chosen.pop("options", None)  # PettingZoo's own api_test passes {"options": 1}
-        for name in chosen:
-            if name not in _OPTIONS:
-                raise SetupError(f"options: {name!r} is unknown; allowed are {', '.join(_OPTIONS)}")
-        return chosen
 
     def _begin(self, game: Game) -> None:
         self._game = game
@@ -172,6 +214,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": _no_action()} for agent in self.agents}
         self._skip_agent_selection = None
         self._paid = False
+        self._events: list[Event] = []
         self._ready: Observation | None = None
         self.agent_selection = self.agents[0]
 
@@ -214,9 +257,14 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
             return
         agent = self.agent_selection
         before = game.state["scores"].copy()
-        game.step(action)  # type: ignore[arg-type]  # refuses None, as any action that is none
-        if self.skip_forced:
-            game.play_forced()
+        if self.render_mode is None:
+            game.step(action)  # type: ignore[arg-type]  # refuses None, as any action that is none
+            if self.skip_forced:
+                game.play_forced()
+        else:
+            self._events = told_step(game, action)  # type: ignore[arg-type]  # as above
+            while self.skip_forced and (forced := game.forced) is not None:
+                self._events += told_step(game, forced)
         self._ready = None
         self.infos[agent] = {"action_mask": _no_action()}
         self._cumulative_rewards[agent] = 0.0
@@ -239,6 +287,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         for agent, amount in zip(self.possible_agents, amounts.tolist(), strict=True):
             self.rewards[agent] = amount
             self._cumulative_rewards[agent] += amount
+
+    def render(self) -> str | None:
+        """The table as the seat to act sees it, or with `reveal` all of it, and what the last step brought about.
+
+        Returns:
+            Text in the mode `ansi`; None in the mode `human`, which prints.
+        """
+        seat = self._seats[self.agent_selection]
+        return draw(self._game, seat, self.render_mode, self.reveal, self.possible_agents, self._events)
 
     def state(self) -> Bytes:
         """New (STATE_SIZE,) uint8: the observation of the seat to act (of seat 0 at the end), then all hidden cards."""
@@ -277,7 +334,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         data = json.dumps(body, separators=(",", ":")).encode()
         return _MAGIC + zlib.crc32(data).to_bytes(4, "big") + data
 
-    def set_state(self, state: bytes) -> None:
+    def set_state(self, state: object) -> None:
         """Takes up an episode that `get_state` gave, in an environment made with the same arguments.
 
         Raises:
@@ -288,7 +345,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         for name in _EPISODE:
             setattr(self, name, getattr(twin, name))
 
-    def _read(self, state: bytes) -> None:
+    def _read(self, state: object) -> None:
         at = len(_MAGIC)
         if not isinstance(state, bytes | bytearray) or not state.startswith(_MAGIC) or len(state) > _MAX_STATE:
             raise StateError("not a saved state of a chicago_v0 environment")
@@ -322,7 +379,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         for agent in self.agents:
             if agent not in left:
                 for table in (self.terminations, self.truncations, self.rewards, self._cumulative_rewards, self.infos):
-                    del table[agent]  # type: ignore[attr-defined]  # dictionaries of several types
+                    del table[agent]
         self.agents = left
         for agent in left:
             self.rewards[agent] = float(body["rewards"][agent])
@@ -336,7 +393,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
 
 _EPISODE = (
     "_game", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
-    "_skip_agent_selection", "_paid", "_ready", "agent_selection", "_np_random",
+    "_skip_agent_selection", "_paid", "_events", "_ready", "agent_selection", "_np_random",
 )  # fmt: skip
 """What an episode consists of."""
 

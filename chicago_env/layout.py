@@ -153,7 +153,8 @@ _starts = np.concatenate([[0], np.cumsum([block.size for block in BLOCKS])])
 OBSERVATION_SIZE = int(_starts[-1])
 """D, the length of an observation."""
 
-AT: Any = namedtuple("Offsets", BY_NAME)(*(int(start) for start in _starts[:-1]))  # type: ignore[misc]
+_Offsets: Any = namedtuple("Offsets", list(BY_NAME))  # type: ignore[misc]  # the fields are those of the table above
+AT: Any = _Offsets(*(int(start) for start in _starts[:-1]))
 """Place of the first entry of each block, by name: a plain tuple, which compiled code sees as constants."""
 
 RULES_AT = AT.rule_flags
@@ -257,7 +258,9 @@ def decode_rules(block: bytes) -> Rules:
     """
     flag = dict(zip(RULE_FLAGS, map(bool, block), strict=False))
     exact = block[-2 * len(RULE_NUMBERS) :]
-    number = {name: int.from_bytes(exact[2 * i : 2 * i + 2], "big") - RULE_OFFSET for i, name in enumerate(RULE_NUMBERS)}
+    number = {
+        name: int.from_bytes(exact[2 * i : 2 * i + 2], "big") - RULE_OFFSET for i, name in enumerate(RULE_NUMBERS)
+    }
     exchanges = next((n for n in (1, 2, 3) if flag[f"exchanges_{n}"]), 0)
     penalty: Any = "all" if flag["penalty_all"] else number["buy_stop_penalty"] if flag["penalty_points"] else None
     needs = "attempt" if flag["needs_attempt"] else "success" if flag["needs_success"] else None

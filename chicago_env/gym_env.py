@@ -1,0 +1,245 @@
+"""The Gymnasium environments (docs/environment.md): one seat against agents that play the others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+
+from chicago_env.actions import NUM_ACTIONS
+from chicago_env.chicago_v0 import RENDER_MODES, check_options, check_render_mode, draw, observation_box, told_step
+from chicago_env.errors import IllegalAction, SetupError
+from chicago_env.game import Bytes, Game, Mask
+from chicago_env.notation import parse_rules
+from chicago_env.records.events import Event
+from chicago_env.rewards import reward_kind, write_rewards
+from chicago_env.rules import Rules, check_players
+from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
+
+Array = np.ndarray[Any, Any]
+
+_SEAT, _OPPONENTS = 1, 2  # purposes of chance beside the cards, which the match seed itself fixes
+
+
+class Opponent(Protocol):
+    """What plays a seat: as `agents.Agent`."""
+
+    def act(self, observations: Any, masks: Any, rng: Any, /) -> Any:
+        """(B,) actions for (B, D) uint8 observations and (B, A) int8 masks."""
+        ...
+
+
+class RandomOpponent:
+    """Plays legal actions with equal probability."""
+
+    def act(self, observations: Array, masks: Array, rng: Any, /) -> Array:
+        """(B,) actions."""
+        ranks = masks.cumsum(axis=1)
+        picks = (rng.random(len(masks)) * ranks[:, -1]).astype(np.int64)
+        return np.asarray((ranks > picks[:, None]).argmax(axis=1))
+
+
+Opponents = Opponent | Sequence[Opponent | None] | None
+
+
+def check_opponents(opponents: Opponents, players: int | None) -> list[Opponent]:
+    """The P - 1 opponents, from the left of the own seat.
+
+    Args:
+        opponents: one object for all seats, a sequence of P - 1 (None in it plays at random), or None for random ones.
+        players: P; None: one more than the sequence has, else 2.
+
+    Raises:
+        RulesError: number of players.
+        SetupError: not so many opponents, or something that cannot act.
+    """
+    given: Any = opponents  # users give all kinds of things
+    listed = isinstance(given, Sequence) and not isinstance(given, str)
+    if players is None:
+        players = len(given) + 1 if listed else 2
+    players = check_players(players)
+    found = list(given) if listed else [given] * (players - 1)
+    if len(found) != players - 1:
+        raise SetupError(f"opponents: {len(found)} given for {players} players; {players - 1} are needed")
+    for i, opponent in enumerate(found):
+        if opponent is not None and not callable(getattr(opponent, "act", None)):
+            hint = "; text is turned into an agent by agents.load" if isinstance(opponent, str) else ""
+            raise SetupError(f"opponents[{i}]: {opponent!r} has no method `act`{hint}")
+    return [RandomOpponent() if opponent is None else opponent for opponent in found]
+
+
+def ask_opponent(opponent: Opponent, observations: Bytes, masks: Mask, rng: np.random.Generator) -> Array:
+    """Actions (B,) of an opponent, of the right shape; whether they are legal is for the game to say.
+
+    Raises:
+        SetupError: no (B,) integers.
+    """
+    answer = np.asarray(opponent.act(observations, masks, rng))
+    if answer.shape != (len(masks),) or answer.dtype.kind not in "iu":
+        raise SetupError(
+            f"opponent {opponent!r} answered {answer.dtype} of shape {answer.shape}; expected ({len(masks)},) integers"
+        )
+    return answer
+
+
+def generator(seed: int, purpose: int) -> np.random.Generator:
+    """The generator of a match for something other than cards."""
+    return np.random.default_rng((seed, purpose))
+
+
+class ChicagoEnv(gymnasium.Env[Bytes, int]):
+    """Chicago for one learner. Letters: D `layout.OBSERVATION_SIZE`, A 102 actions, P players.
+
+    - Observation: (D,) uint8, of the own seat. Action: `Discrete(102)`.
+    - `info["action_mask"]` and `action_masks()` are the legal actions, (A,) int8 and bool. Sample with
+      `env.action_space.sample(info["action_mask"])`: an illegal action raises `IllegalAction` and changes nothing.
+    - The other seats play until the own one has a choice again or the match is over. `reset` always ends at the own
+      first turn.
+    - The reward is the own seat's, see `chicago_env.rewards`, of everything that happened since the last step.
+    - `info["seat"]` is the own seat at the table; at the end there are `scores` (by seat), `winner` (a seat or None)
+      and `is_success`, whether the own seat won. Truncated: no winner after `max_deals` deals.
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 1}  # noqa: RUF012  # Gymnasium's own declaration
+
+    def __init__(
+        self,
+        opponents: Opponents = None,
+        *,
+        players: int | None = None,
+        rules: str | Mapping[str, object] | Rules = "pagat",
+        seat: int | None = None,
+        reward: str = "win",
+        max_deals: int = MAX_DEALS,
+        skip_forced: bool = True,
+        render_mode: str | None = None,
+        reveal: bool = False,
+    ) -> None:
+        """Checks the arguments; the first match starts with `reset`.
+
+        Args:
+            opponents: objects with `act(observations (B, D), masks (B, A), rng) -> actions (B,)`: P - 1 of them, from
+                the left of the own seat (None for a random one), or one that plays all seats; None: all play at random.
+            players: P, 2 to 6; by default one more than `opponents` has, or 2.
+            rules: preset name, notation, mapping or `Rules`.
+            seat: own seat; None: another one at random in each match.
+            reward: `win`, `placement` or `points`.
+            max_deals: a match is truncated after so many deals.
+            skip_forced: play own decisions with one legal action without asking.
+            render_mode: `ansi`: `render()` gives text; `human`: printed after each step; None.
+            reveal: rendering shows all hands.
+
+        Raises:
+            RulesError: impossible rules or number of players.
+            SetupError: any other argument.
+        """
+        self._opponents = check_opponents(opponents, players)
+        self.players = len(self._opponents) + 1
+        self.rules = parse_rules(rules)
+        self.seat = None if seat is None else check_int("seat", seat, 0, self.players - 1)
+        self.reward = reward
+        self._kind = reward_kind(reward)
+        self.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
+        self.skip_forced = bool(skip_forced)
+        self.render_mode = check_render_mode(render_mode)
+        self.reveal = bool(reveal)
+        self.observation_space = observation_box()  # type: ignore[assignment]  # a Box does not know its dtype
+        self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)  # type: ignore[assignment]  # numpy integers are ints here
+        self._own = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Bytes, dict[str, Any]]:
+        """Starts a match.
+
+        Args:
+            seed: key of the match: its cards, and all chance of the opponents. None: the next of the sequence of seeds
+                that the last seed began.
+            options: as for `chicago_v0.raw_env.reset`: `decks`, `scores`, `first_dealer`, `deals`.
+
+        Raises:
+            SetupError: a seed or an option that is not allowed.
+        """
+        chosen = check_options(options)
+        if seed is not None:
+            seed = check_int("seed", seed, 0, SEED_LIMIT - 1)
+        super().reset(seed=seed)
+        if seed is None:
+            seed = int(self.np_random.integers(SEED_LIMIT))
+        chosen.setdefault("max_deals", self.max_deals)
+        self._game = Game(self.players, self.rules, seed=seed, **chosen)
+        self._rng = generator(seed, _OPPONENTS)
+        self._own = int(generator(seed, _SEAT).integers(self.players)) if self.seat is None else self.seat
+        self._events: list[Event] = []
+        while self._game.seat != self._own:
+            self._ask()
+        if self.render_mode == "human":
+            self.render()
+        return self._show()
+
+    def _ask(self) -> None:
+        game = self._game
+        observation, mask = game.observe()
+        opponent = self._opponents[(game.seat - self._own) % self.players - 1]
+        self._move(int(ask_opponent(opponent, observation[None], mask[None], self._rng)[0]))
+
+    def _move(self, action: int) -> None:
+        if self.render_mode is None:
+            self._game.step(action)
+        else:
+            self._events += told_step(self._game, action)
+
+    def _show(self) -> tuple[Bytes, dict[str, Any]]:
+        observation, mask = self._game.observe(self._own)
+        return observation, {"action_mask": mask, "seat": self._own}
+
+    def step(self, action: int) -> tuple[Bytes, float, bool, bool, dict[str, Any]]:
+        """Carries out an action of the own seat, and those of the others up to its next choice.
+
+        Raises:
+            IllegalAction: no legal action of the own seat, and nothing has changed; or an opponent's, named by seat.
+            SetupError: an opponent's answer is no action at all.
+        """
+        game = self._game
+        if not game.over and game.seat != self._own:
+            raise SetupError("call reset() first: an opponent's mistake has stopped this match")
+        before = game.state["scores"].copy()
+        self._events, told = [], self._events
+        try:
+            self._move(action)
+        except IllegalAction:
+            self._events = told
+            raise
+        while not game.over:
+            if game.seat != self._own:
+                self._ask()
+            elif self.skip_forced and (forced := game.forced) is not None:
+                self._move(forced)
+            else:
+                break
+        amounts = np.zeros(self.players)
+        write_rewards(game.state, self._kind, before, amounts)
+        observation, info = self._show()
+        if game.over:
+            info.update(scores=game.scores, winner=game.winner, is_success=game.winner == self._own)
+        if self.render_mode == "human":
+            self.render()
+        won = game.winner is not None
+        return observation, float(amounts[self._own]), game.over and won, game.over and not won, info
+
+    def render(self) -> str | None:
+        """The table as the own seat sees it, or with `reveal` all of it, and what happened since the last step.
+
+        Returns:
+            Text in the mode `ansi`; None in the mode `human`, which prints.
+        """
+        return draw(self._game, self._own, self.render_mode, self.reveal, None, self._events)
+
+    def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """(A,) bool, the legal actions: the method that sb3-contrib's MaskablePPO asks."""
+        return self._game.mask(self._own).astype(np.bool_)
+
+    @property
+    def game(self) -> Game:
+        """The match in progress."""
+        return self._game
