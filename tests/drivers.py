@@ -34,7 +34,6 @@ class Driver(Protocol):
     """Starts matches."""
 
     name: str
-    ready: bool
 
     def make(
         self,
@@ -49,7 +48,6 @@ class Driver(Protocol):
 
 class OracleDriver:
     name = "oracle"
-    ready = True
 
     def make(
         self,
@@ -95,7 +93,6 @@ class _EngineMatch:
 
 class EngineDriver:
     name = "engine"
-    ready = True
 
     def make(
         self,
