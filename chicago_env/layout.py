@@ -91,6 +91,9 @@ RULE_NUMBERS = (
 )  # fmt: skip
 """Numbers of the rules, 0 where not in force; `suit_X` is the rank of a suit, 3 the best."""
 
+EXACT_NUMBERS = RULE_NUMBERS[: -len(SUITS)]
+"""Those that a clipped entry may not hold."""
+
 BLOCKS = (
     _one_hot("phase", 7, text="exchange, open_choice, open_accept, announce, four, chicago, play; all 0 when over"),
     _one_hot("round", ROUNDS, text="exchange round; stays at the last one afterwards"),
@@ -144,7 +147,7 @@ BLOCKS = (
     Block("deals_left", (2,), EXACT, 255, 0, 255, "deals after this one before the match is truncated; as `deal`"),
     _bits("rule_flags", len(RULE_FLAGS), text="rules: " + ", ".join(RULE_FLAGS)),
     _small("rule_numbers", len(RULE_NUMBERS), text="rules: " + ", ".join(RULE_NUMBERS)),
-    _exact("rule_numbers_exact", len(RULE_NUMBERS), 2, text="the same numbers, exactly"),
+    _exact("rule_numbers_exact", len(EXACT_NUMBERS), 2, text="the same numbers without the suits, exactly"),
 )  # fmt: skip
 
 BY_NAME = {block.name: block for block in BLOCKS}
@@ -245,7 +248,7 @@ def encode_rules(rules: Rules) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """The blocks `rule_flags`, `rule_numbers` and `rule_numbers_exact`: (RULES_SIZE,) uint8."""
     numbers = np.array(_numbers(rules), dtype=np.int64)
     small = np.clip(numbers + SMALL_OFFSET, 0, 255)
-    exact = numbers + RULE_OFFSET
+    exact = numbers[: len(EXACT_NUMBERS)] + RULE_OFFSET
     return np.concatenate([_flags(rules), small, np.stack([exact >> 8, exact & 255], axis=1).ravel()]).astype(np.uint8)
 
 
@@ -257,10 +260,11 @@ def decode_rules(block: bytes) -> Rules:
         ObservationError: no rules have this block.
     """
     flag = dict(zip(RULE_FLAGS, map(bool, block), strict=False))
-    exact = block[-2 * len(RULE_NUMBERS) :]
-    number = {
-        name: int.from_bytes(exact[2 * i : 2 * i + 2], "big") - RULE_OFFSET for i, name in enumerate(RULE_NUMBERS)
-    }
+    numbers = block[len(RULE_FLAGS) :]
+    number = {name: numbers[i] - SMALL_OFFSET for i, name in enumerate(RULE_NUMBERS)}
+    for i, name in enumerate(EXACT_NUMBERS):
+        at = len(RULE_NUMBERS) + 2 * i
+        number[name] = int.from_bytes(numbers[at : at + 2], "big") - RULE_OFFSET
     exchanges = next((n for n in (1, 2, 3) if flag[f"exchanges_{n}"]), 0)
     penalty: Any = "all" if flag["penalty_all"] else number["buy_stop_penalty"] if flag["penalty_points"] else None
     needs = "attempt" if flag["needs_attempt"] else "success" if flag["needs_success"] else None
