@@ -125,7 +125,8 @@ def _choice(default: str | None, help_text: str, *words: str | None) -> Any:
 
 def _whole(default: int | None, help_text: str, low: int, high: int, *words: str | None) -> Any:
     allowed = "".join(f", or {word or 'none'}" for word in words)
-    return _field(default, help_text, f"a whole number from {low} to {high}{allowed}", _check_whole(low, high, *words))
+    number = f"a whole number from {low} to {high}" if low < high else str(low)
+    return _field(default, help_text, f"{number}{allowed}", _check_whole(low, high, *words))
 
 
 def _scores(default: tuple[str, ...], help_text: str) -> Any:
@@ -209,7 +210,7 @@ class Rules:
     )
     buy_stop_permanent: bool = _flag(False, "whether a buy stop holds for the rest of the match")
     buy_stop_penalty: int | Literal["all"] | None = _whole(
-        None, "points that each exchange under buy stop costs; none: it is not allowed", 1, MAX_POINTS, "all", None
+        None, "points that each exchange under buy stop costs; none: it is not allowed", 15, 15, "all", None
     )
     win_needs_chicago: Literal["attempt", "success"] | None = _choice(
         None, "whether winning at the target needs a Chicago called or made in this match", None, "attempt", "success"

@@ -116,8 +116,8 @@ def test_variants_change_single_entries_from_left_to_right() -> None:
 
 def test_points_beyond_the_named_ones_are_allowed() -> None:
     assert parse_rules("pagat+royal=0+straight_flush=999").hand_points[8:] == (999, 0)
-    assert parse_rules("pagat+penalty=20+suits=CDHS+breaker=3+chicago_from=-5") == Rules(
-        buy_stop_penalty=20, suit_order="CDHS", chicago_breaker_points=3, chicago_threshold=-5
+    assert parse_rules("pagat+suits=CDHS+breaker=3+chicago_from=-5") == Rules(
+        suit_order="CDHS", chicago_breaker_points=3, chicago_threshold=-5
     )
 
 
@@ -189,7 +189,7 @@ def test_other_forms_of_rules() -> None:
         ("pagat+chicago=1", "chicago: 1 is not allowed; allowed: True or False (yes or no in text)"),
         (
             "pagat+penalty=0",
-            "penalty=0: rules field buy_stop_penalty: 0 is not allowed; allowed: a whole number from 1",
+            "penalty=0: rules field buy_stop_penalty: 0 is not allowed; allowed: 15, or all, or none",
         ),
         ("pagat+suits=hsdc", "suits=hsdc: rules field suit_order: 'hsdc' is not allowed"),
         ("pagat+four=9", "four=9: '9' is not allowed; allowed: one of 7, 8, reset7, reset8, choose"),
@@ -229,7 +229,7 @@ def test_errors_carry_field_value_and_allowed() -> None:
     assert (error.field, error.value, error.allowed) == (
         "buy_stop_penalty",
         0,
-        "a whole number from 1 to 999, or all, or none",
+        "15, or all, or none",
     )
 
 
@@ -262,7 +262,7 @@ def all_rules() -> st.SearchStrategy[Rules]:
         "chicago_breaker_points": points,
         "buy_stop": scores,
         "buy_stop_permanent": flag,
-        "buy_stop_penalty": st.none() | st.just("all") | st.integers(1, 999),
+        "buy_stop_penalty": st.none() | st.sampled_from([15, "all"]),
         "announcing": st.sampled_from(["free", "compulsory"]),
         "showdown_first": flag,
     }

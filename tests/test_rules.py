@@ -172,7 +172,7 @@ WHOLES = {
     "chicago_penalty": (0, 999),
     "chicago_breaker_points": (0, 999),
     "buy_stop": (-9999, 9999),
-    "buy_stop_penalty": (1, 999),
+    "buy_stop_penalty": (15, 15),
 }
 CHOICES: dict[str, list[str | None]] = {
     "finish": ["end_of_deal", "first_past"],
@@ -211,7 +211,7 @@ def impossible_values() -> list[tuple[str, object, str]]:
     for name in FLAGS:
         cases += [(name, value, "True or False (yes or no in text)") for value in no_flags]
     for name, (low, high) in WHOLES.items():
-        allowed = f"a whole number from {low} to {high}"
+        allowed = f"a whole number from {low} to {high}" if low < high else f"{low}, or "
         cases += [(name, value, allowed) for value in (low - 1, high + 1, True, False, float(high), "5", [5], "none")]
         cases += [(name, value, allowed) for value in (np.int64(high + 1), float("nan"), 1 << 70)]
     for name, words in CHOICES.items():
