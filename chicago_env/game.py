@@ -223,6 +223,8 @@ class Game:
             number = action.__index__()
         except (AttributeError, TypeError):  # an array of one number has the method and refuses it
             raise self._illegal(action) from None
+        if isinstance(action, bool):  # Python counts it as an int; a mask was passed where an action belongs
+            raise self._illegal(action)
         if not 0 <= number < actions.NUM_ACTIONS:
             raise self._illegal(action)
         _base, bits = kernels.legal(self._states)

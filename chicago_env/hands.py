@@ -117,19 +117,7 @@ def suit_key(mask: int, value: int, suit_ranks: Any) -> int:
 
 
 @jit
-def evaluate_all(counts: Any, digest: Any) -> None:
-    """Values all 2,598,960 hands in the order of their card ids; counts (10,) categories and folds the values into digest.
-
-    `digest[0]` is `d = d * 251 + value (mod 2**53 - 111)` over the hands, for comparison with another implementation.
-    """
-    modulus = (1 << 53) - 111
-    d = 0
-    for a in range(52):
-        for b in range(a + 1, 52):
-            for c in range(b + 1, 52):
-                for e in range(c + 1, 52):
-                    for f in range(e + 1, 52):
-                        value = hand_value(1 << a | 1 << b | 1 << c | 1 << e | 1 << f)
-                        counts[value >> 20] += 1
-                        d = (d * 251 + value) % modulus
-    digest[0] = d
+def hand_values(masks: Any, out: Any) -> None:
+    """`hand_value` of each of `masks` (N,) int64, written to `out` (N,) int64."""
+    for i in range(masks.shape[0]):
+        out[i] = hand_value(masks[i])
