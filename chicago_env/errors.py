@@ -130,6 +130,23 @@ class StateError(ChicagoError, ValueError):
     """A saved state that is corrupt, or that was saved by something else."""
 
 
+class CheckpointError(ChicagoError, ValueError):
+    """A file of weights or of training that is damaged, foreign, or made for another version of the game.
+
+    Attributes:
+        path: the file.
+        reason: what is wrong.
+    """
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
 class UsageError(ChicagoError, ValueError):
     """A command line, or options of a command, that cannot be carried out."""
 

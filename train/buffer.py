@@ -1,0 +1,115 @@
+"""A rollout buffer for turn-based self-play: bytes for observations, and only decisions that can be learned from."""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+
+from train.advantages import seat_advantages
+
+Array = np.ndarray[Any, Any]
+
+
+class SelfPlayBuffer(MaskableRolloutBuffer):
+    """T steps of N rows. Shapes: inputs (T, N, F) uint8, masks (T, N, A) bool, rewards (T, N, P).
+
+    `finish` computes advantages; `get` then yields minibatches of complete decisions in an order from `generator`.
+    """
+
+    def __init__(self, *args: Any, inputs: int = 0, players: int = 0, seed: int = 0, **options: Any) -> None:
+        self.inputs, self.players = inputs, players
+        self.generator = torch.Generator().manual_seed(seed)
+        super().__init__(*args, **options)
+
+    def reset(self) -> None:
+        """Empties the buffer; the memory is kept."""
+        if not hasattr(self, "input_table"):
+            self._allocate()
+        self.pos = 0
+        self.full = False
+
+    def _allocate(self) -> None:
+        shape = (self.buffer_size, self.n_envs)
+        actions = int(self.action_space.n)  # type: ignore[attr-defined]  # Discrete
+        self.input_table = torch.zeros((*shape, self.inputs), dtype=torch.uint8, device=self.device)
+        self.mask_table = torch.zeros((*shape, actions), dtype=torch.bool, device=self.device)
+        self.action_table = torch.zeros(shape, dtype=torch.int64, device=self.device)
+        self.log_prob_table = torch.zeros(shape, device=self.device)
+        self.value_table = torch.zeros(shape, device=self.device)
+        self.seat_table = np.zeros(shape, dtype=np.int64)
+        self.reward_table = np.zeros((*shape, self.players), dtype=np.float32)
+        self.done_table = np.zeros(shape, dtype=np.bool_)
+
+    def put(
+        self,
+        inputs: torch.Tensor,
+        masks: torch.Tensor,
+        actions: torch.Tensor,
+        log_probs: torch.Tensor,
+        values: torch.Tensor,
+        seats: Array,
+        rewards: Array,
+        dones: Array,
+    ) -> None:
+        """Adds one step of every row; letters as in the class."""
+        t = self.pos
+        self.input_table[t], self.mask_table[t], self.action_table[t] = inputs, masks, actions
+        self.log_prob_table[t], self.value_table[t] = log_probs, values
+        self.seat_table[t], self.reward_table[t], self.done_table[t] = seats, rewards, dones
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def finish(self, last_values: torch.Tensor, last_seats: Array) -> None:
+        """Computes advantages and returns, and puts aside decisions whose outcome is unknown.
+
+        `values` and `returns` are then flat and hold complete decisions only.
+
+        Args:
+            last_values: (N,) values at the observations after the last step.
+            last_seats: (N,) seats to act there.
+        """
+        values = self.value_table.cpu().numpy()
+        advantages, complete = seat_advantages(
+            values,
+            self.seat_table,
+            self.reward_table,
+            self.done_table,
+            last_values.cpu().numpy(),
+            last_seats,
+            gamma=self.gamma,
+            gae_lambda=self.gae_lambda,
+        )
+        self.usable = torch.from_numpy(np.flatnonzero(complete.ravel())).to(self.device)
+        self.advantages = advantages[complete]
+        self.values = values[complete]
+        self.returns = self.advantages + self.values
+
+    def get(  # type: ignore[override]  # sb3-contrib's buffer yields other samples than its base too
+        self, batch_size: int | None = None
+    ) -> Generator[MaskableRolloutBufferSamples, None, None]:
+        """One pass over all complete decisions in minibatches, each of the same size give or take one.
+
+        Args:
+            batch_size: largest size; None for everything at once.
+        """
+        assert self.full, "the rollout is not finished"
+        count = len(self.usable)
+        order = torch.randperm(count, generator=self.generator).to(self.device)
+        parts = 1 if batch_size is None else -(-count // batch_size)
+        tables = (
+            self.input_table.flatten(0, 1),
+            self.action_table.flatten(),
+            self.value_table.flatten(),
+            self.log_prob_table.flatten(),
+        )
+        masks = self.mask_table.flatten(0, 1)
+        advantages = torch.from_numpy(self.advantages).to(self.device)
+        returns = torch.from_numpy(self.returns).to(self.device)
+        for part in order.tensor_split(parts):
+            at = self.usable[part]
+            inputs, actions, values, log_probs = (table.index_select(0, at) for table in tables)
+            yield MaskableRolloutBufferSamples(
+                inputs, actions, values, log_probs, advantages[part], returns[part], masks.index_select(0, at)
+            )

@@ -1,0 +1,97 @@
+"""The chance to win a match from given scores, and rewards for single deals made of it.
+
+A match lasts over a hundred decisions and its result is mostly luck; a deal whose reward is the change of the chance to
+win tells the learner the same in a tenth of the time. A difference of potentials does not change which policy is best
+(Ng, Harada and Russell 1999).
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from chicago_env.rules import Rules
+from chicago_env.vector import BatchEnv, Step
+
+Array = np.ndarray[Any, Any]
+
+POINTS_PER_DEAL = 6.5
+"""Mean gain of the leader in a deal, points: what brings a match closer to its end."""
+
+SPREAD_PER_DEAL = 11.0
+"""Standard deviation of the difference of two seats' gains in a deal, points (9 to 13 measured at two players)."""
+
+_LOGISTIC = 1.702  # the logistic function of 1.702 x is the normal distribution function of x within .01
+
+
+class Equity(Protocol):
+    """Gives the chance of each seat to win the match."""
+
+    def chances(self, scores: Array, players: Array, dealers: Array) -> Array:
+        """(N, P) chances that add up to 1; seats that do not exist have 0.
+
+        Args:
+            scores: (N, P) scores before a deal.
+            players: (N,) numbers of players.
+            dealers: (N,) seat that deals it.
+        """
+        ...
+
+
+class ClosedEquity:
+    """A formula for any number of players: the lead, measured in what luck can still change.
+
+    With n deals to come, the difference of two seats moves by about `SPREAD_PER_DEAL` times the root of n; the leader
+    is at the target after about (target - score) / `POINTS_PER_DEAL` deals, and one deal at least is played. The
+    chances are the softmax of 1.702 score / spread, which at two players is nearly the normal distribution.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.target = rules.target
+
+    def chances(self, scores: Array, players: Array, dealers: Array) -> Array:
+        """As in `Equity`; the dealer is left out of account."""
+        there = np.arange(scores.shape[1]) < players[:, None]
+        points = np.where(there, scores.astype(np.float64), -np.inf)
+        best = points.max(axis=1)
+        deals = 1 + np.maximum(self.target - best, 0) / POINTS_PER_DEAL
+        scale = _LOGISTIC / (SPREAD_PER_DEAL * np.sqrt(deals))
+        odds = np.exp((points - best[:, None]) * scale[:, None])
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+class DealReward:
+    """Pays every seat, at the end of an episode of one deal, the change of its chance to win the match.
+
+    The chance is written as the mean `win` reward: 1 for a sure winner, -1/(P-1) for a sure loser. With two players
+    that is twice the change of the chance. A match won pays as a chance of 1.
+    """
+
+    def __init__(self, equity: Equity) -> None:
+        self.equity = equity
+        self._before: Array = np.zeros((0, 0))
+        self._dealers: Array = np.zeros(0, dtype=np.int64)
+
+    def begin(self, batch: BatchEnv) -> None:
+        """Notes from where each row starts; to be called after a reset and after a saved state was taken up."""
+        self._dealers = batch.dealers
+        self._before = self.equity.chances(batch.scores, batch.seats, self._dealers)
+
+    def of(self, batch: BatchEnv, step: Step) -> Array:
+        """Rewards (B, P) float32 of a step."""
+        rewards = np.zeros(step.rewards.shape, dtype=np.float32)
+        ended = np.flatnonzero(step.done)
+        if not len(ended):
+            return rewards
+        players = batch.seats[ended]
+        outcome = batch.outcome
+        after = self.equity.chances(outcome.scores[ended], players, (self._dealers[ended] + 1) % players)
+        winners = outcome.winner[ended]
+        won = np.flatnonzero(winners >= 0)
+        after[won] = 0
+        after[won, winners[won]] = 1
+        # the mean win reward is (P c - 1) / (P - 1): its change needs no constant, and seats that do not exist get 0
+        change = after - self._before[ended]
+        rewards[ended] = change * (players / (players - 1))[:, None]
+        self._dealers[ended] = batch.dealers[ended]
+        self._before[ended] = self.equity.chances(batch.scores[ended], players, self._dealers[ended])
+        return rewards

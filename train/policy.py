@@ -1,0 +1,130 @@
+"""The project's network as a policy of sb3-contrib."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.type_aliases import PyTorchObs, Schedule
+from torch import Tensor
+
+from agents.networks import NetworkConfig, PolicyValueNet, masked_log_probabilities
+from chicago_env.errors import SetupError
+
+Mask = np.ndarray[Any, Any] | Tensor
+
+
+def entropy_of(log_probabilities: Tensor) -> Tensor:
+    """(B,) entropy of the distributions (B, A), in nats."""
+    return -(log_probabilities.exp() * log_probabilities).sum(dim=-1)
+
+
+class ChicagoPolicy(MaskableActorCriticPolicy):
+    """A `PolicyValueNet` behind the interface of `MaskableActorCriticPolicy`; for any `MaskablePPO`.
+
+    Actions are only taken with masks: without one, illegal actions would be drawn unnoticed.
+
+    Attributes:
+        net: the network.
+        generator: where sampled actions come from.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Schedule,
+        config: NetworkConfig,
+        seed: int = 0,
+        bfloat16: bool = False,
+        **options: Any,
+    ) -> None:
+        """Makes the network.
+
+        Args:
+            observation_space: Box (D,) uint8.
+            action_space: Discrete(102).
+            lr_schedule: learning rate by what remains of the training, 1 to 0.
+            config: shape of the network.
+            seed: of the first weights and of the actions.
+            bfloat16: compute the hidden layers in bfloat16.
+            options: of `MaskableActorCriticPolicy`.
+        """
+        self._config, self._seed, self._bfloat16 = config, seed, bfloat16
+        super().__init__(observation_space, action_space, lr_schedule, **options)
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        self.net = PolicyValueNet(self._config)
+        self.net.initialize(torch.Generator().manual_seed(self._seed))
+        self.net.compute_dtype = torch.bfloat16 if self._bfloat16 else torch.float32
+        self.generator = torch.Generator().manual_seed(self._seed + 1)
+        rate = lr_schedule(1)
+        self.optimizer = self.optimizer_class(self.parameters(), lr=rate, **self.optimizer_kwargs)  # type: ignore[call-arg]  # every optimizer takes lr
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        data = super()._get_constructor_parameters()
+        data.update(config=self._config, seed=self._seed, bfloat16=self._bfloat16)
+        return data
+
+    def log_probabilities(self, obs: Tensor, action_masks: Mask | None) -> tuple[Tensor, Tensor]:
+        """Log probabilities (B, A) and values (B,).
+
+        Args:
+            obs: (B, D) observations or (B, F) inputs selected from them.
+            action_masks: (B, A), not 0 for legal actions.
+
+        Raises:
+            SetupError: no masks, or not one row of them for each observation.
+        """
+        logits, values = self.net(obs)
+        if action_masks is None:
+            raise SetupError("this policy needs action_masks: without them it would take illegal actions")
+        masks = torch.as_tensor(action_masks, device=logits.device) != 0
+        if masks.shape != logits.shape:
+            raise SetupError(f"action_masks: shape {tuple(masks.shape)}, expected {tuple(logits.shape)}")
+        return masked_log_probabilities(logits, masks), values
+
+    def choose(self, log_probabilities: Tensor, deterministic: bool = False) -> Tensor:
+        """(B,) int64 actions: sampled, or the most probable."""
+        if deterministic:
+            return log_probabilities.argmax(dim=-1)
+        # the exponential race: the first of clocks that run at the rates p is action a with probability p(a)
+        clocks = torch.empty(log_probabilities.shape).exponential_(generator=self.generator)
+        return (log_probabilities - clocks.to(log_probabilities.device).log()).argmax(dim=-1)
+
+    def forward(
+        self, obs: Tensor, deterministic: bool = False, action_masks: Mask | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Actions (B,), values (B, 1) and log probabilities (B,)."""
+        table, values = self.log_probabilities(obs, action_masks)
+        actions = self.choose(table, deterministic)
+        return actions, values[:, None], table.gather(1, actions[:, None]).squeeze(1)
+
+    def evaluate_actions(
+        self, obs: Tensor, actions: Tensor, action_masks: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Values (B, 1), log probabilities of `actions` (B,) and entropies (B,)."""
+        table, values = self.log_probabilities(obs, action_masks)
+        chosen = table.gather(1, actions.long().reshape(-1, 1)).squeeze(1)
+        return values[:, None], chosen, entropy_of(table)
+
+    def get_distribution(self, obs: PyTorchObs, action_masks: Mask | None = None) -> MaskableDistribution:
+        """The distribution of actions as an object of sb3-contrib."""
+        assert isinstance(obs, Tensor)
+        table, _ = self.log_probabilities(obs, action_masks)
+        return self.action_dist.proba_distribution(action_logits=table)
+
+    def _predict(
+        self, observation: PyTorchObs, deterministic: bool = False, action_masks: Mask | None = None
+    ) -> Tensor:
+        assert isinstance(observation, Tensor)
+        masks = None if action_masks is None else np.atleast_2d(action_masks)
+        return self.choose(self.log_probabilities(observation, masks)[0], deterministic)
+
+    def predict_values(self, obs: PyTorchObs) -> Tensor:
+        """Values (B, 1)."""
+        assert isinstance(obs, Tensor)
+        values: Tensor = self.net(obs)[1]
+        return values[:, None]

@@ -1,0 +1,157 @@
+"""PPO by self-play: sb3-contrib's MaskablePPO, in which every seat of a turn-based batch learns."""
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.type_aliases import Schedule
+from stable_baselines3.common.utils import FloatSchedule
+from stable_baselines3.common.vec_env import VecEnv
+
+from agents.networks import NetworkConfig, input_columns
+from chicago_env.errors import ChicagoError, SetupError
+from train.buffer import SelfPlayBuffer
+from train.envs import SelfPlayVecEnv
+from train.policy import ChicagoPolicy, entropy_of
+
+Array = np.ndarray[Any, Any]
+
+
+class TrainingDiverged(ChicagoError, ArithmeticError):
+    """A loss, weight or value of the training is not finite."""
+
+
+class SelfPlayPPO(MaskablePPO):
+    """MaskablePPO over a `SelfPlayVecEnv`.
+
+    What differs: a rollout keeps the decisions of all seats, advantages follow each seat's own decisions
+    (`train.advantages`), the entropy coefficient may follow a schedule, chance comes from generators of its own (so
+    that a run can be taken up exactly), and whatever is not finite stops the training.
+    """
+
+    policy: ChicagoPolicy
+    rollout_buffer: SelfPlayBuffer
+    env: SelfPlayVecEnv
+
+    def __init__(
+        self,
+        env: SelfPlayVecEnv,
+        network: NetworkConfig,
+        *,
+        ent_coef: float | Schedule = 0.0,
+        bfloat16: bool = False,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+        **options: Any,
+    ) -> None:
+        """Makes policy and buffer.
+
+        Args:
+            env: the environment.
+            network: shape of the network.
+            ent_coef: entropy coefficient, or a schedule of it by what remains of the training, 1 to 0.
+            bfloat16: compute the hidden layers in bfloat16.
+            seed: of weights, actions and minibatches. The environment has its own.
+            device: where the network is.
+            options: of `MaskablePPO`.
+        """
+        self.entropy_schedule = FloatSchedule(ent_coef)
+        super().__init__(
+            ChicagoPolicy,
+            env,
+            ent_coef=self.entropy_schedule(1.0),
+            rollout_buffer_class=SelfPlayBuffer,
+            policy_kwargs={"config": network, "seed": seed, "bfloat16": bfloat16},
+            seed=None,  # would seed the generators of everybody in this process
+            device=device,
+            _init_setup_model=False,
+            **options,
+        )
+        columns = input_columns(network.rules, network.players)
+        self.rollout_buffer_kwargs = {"inputs": len(columns), "players": env.players, "seed": seed + 2}
+        self._setup_model()
+        self._columns = columns
+        self.seconds = {"network": 0.0, "environment": 0.0, "update": 0.0}
+
+    def _wrap_env(self, env: Any, verbose: int = 0, monitor_wrapper: bool = True) -> VecEnv:  # type: ignore[override]
+        if not isinstance(env, SelfPlayVecEnv):
+            raise SetupError(f"SelfPlayPPO needs a SelfPlayVecEnv, not {type(env).__name__}")
+        return env
+
+    def collect_rollouts(
+        self,
+        env: VecEnv,
+        callback: BaseCallback,
+        rollout_buffer: RolloutBuffer,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Plays `n_rollout_steps` steps in every row; every seat's decision goes into the buffer.
+
+        Returns:
+            False if the callback asked to stop.
+        """
+        assert isinstance(env, SelfPlayVecEnv)
+        assert isinstance(rollout_buffer, SelfPlayBuffer)
+        if not use_masking:
+            raise SetupError("self-play without action masks would play illegal actions")
+        step = env.last if env.last is not None else env.begin()
+        self.policy.set_training_mode(False)
+        rollout_buffer.reset()
+        callback.on_rollout_start()
+        shares = []
+        for _ in range(n_rollout_steps):
+            started = time.perf_counter()
+            with torch.inference_mode():
+                inputs, masks = self._tensors(step.observation, step.mask)
+                table, values = self.policy.log_probabilities(inputs, masks)
+                chosen = self.policy.choose(table)
+                log_probs = table.gather(1, chosen[:, None]).squeeze(1)
+                legal = masks.sum(dim=1)
+                free = legal > 1
+                shares.append((entropy_of(table)[free] / legal[free].log()).mean())
+                actions = chosen.cpu().numpy()
+            played = time.perf_counter()
+            seats = step.seat
+            step = env.play(actions)
+            rollout_buffer.put(inputs, masks, chosen, log_probs, values, seats, step.rewards, step.done)
+            self.seconds["network"] += played - started
+            self.seconds["environment"] += time.perf_counter() - played
+            self.num_timesteps += env.num_envs
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+        with torch.inference_mode():
+            last_values = self.policy.net(self._tensors(step.observation, step.mask)[0])[1]
+        rollout_buffer.finish(last_values, step.seat)
+        self._last_obs = step.observation
+        self.logger.record("rollout/entropy_share", float(torch.stack(shares).mean()))
+        callback.on_rollout_end()
+        return True
+
+    def _tensors(self, observations: Array, masks: Array) -> tuple[torch.Tensor, torch.Tensor]:
+        """Inputs (B, F) uint8 and masks (B, A) bool on the device."""
+        inputs = torch.from_numpy(observations.take(self._columns, axis=1)).to(self.device)
+        return inputs, torch.from_numpy(masks).to(self.device) != 0
+
+    def train(self) -> None:
+        """One update from the buffer.
+
+        Raises:
+            TrainingDiverged: a weight is not finite afterwards.
+        """
+        started = time.perf_counter()
+        self.ent_coef = self.entropy_schedule(self._current_progress_remaining)
+        super().train()
+        self.logger.record("train/ent_coef", self.ent_coef)
+        for name, weights in self.policy.net.named_parameters():
+            if not torch.isfinite(weights).all():
+                raise TrainingDiverged(
+                    f"after {self.num_timesteps} decisions the weights {name} are no longer finite; "
+                    f"a smaller learning rate may help"
+                )
+        self.seconds["update"] += time.perf_counter() - started
