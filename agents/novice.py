@@ -68,10 +68,10 @@ def _accepts(o: Any) -> bool:
     for card in range(CARDS):
         if o[AT.upcard + card]:
             rank = card >> 2
+    held = 0
     for suit in range(4):
-        if o[AT.hand + 4 * rank + suit]:
-            return True
-    return False
+        held += o[AT.hand + 4 * rank + suit]
+    return held > 0
 
 
 @jit
@@ -79,11 +79,11 @@ def _resets(o: Any) -> bool:
     points = _rule(o, _FOUR_POINTS)
     if o[_FOUR_WINS] or _score(o, 0) + points >= _rule(o, _TARGET):
         return False
+    best = points
     for seat in range(1, SEATS):
         # seats that do not exist have no bytes at all, and so the lowest score there is
-        if _score(o, seat) > points:
-            return True
-    return False
+        best = max(best, _score(o, seat))
+    return best > points
 
 
 @jit

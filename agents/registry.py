@@ -1,7 +1,7 @@
 """Agents by name: `agents.load(spec)` (docs/agents.md).
 
-A spec is `NAME` or `NAME?key=value&key=value` for the agents of the table below, the name of a checkpoint, or the path of
-one, which ends in `.safetensors`.
+A spec is `NAME` or `NAME?key=value&key=value` for the agents of the table below, the name of a checkpoint, or the path
+of one, which ends in `.safetensors`.
 """
 
 from collections.abc import Callable, Mapping
@@ -106,8 +106,8 @@ def load(spec: str) -> Agent:
         MissingExtra: torch or safetensors, which a checkpoint needs, is not installed.
         CheckpointError: a checkpoint that cannot be read (`agents.checkpoint`).
     """
-    if not isinstance(spec, str) or not spec:
-        raise AgentSpecError(str(spec), "not the name of an agent" + suggestion(None, names()))
+    if not spec:
+        raise AgentSpecError(spec, "no name given" + suggestion("", names()))
     if spec.endswith(SUFFIX):
         path = Path(spec)
         if not path.is_file():

@@ -1,8 +1,8 @@
 """The one place where numba's options are set, and where compiled code is kept.
 
-Compiled code goes to a folder named by a hash of all sources that a function may use, those of its own package and of the
-packages below it: numba itself only looks at the file that holds a function, and would go on using stale code when a
-constant or a helper in another file has changed.
+Compiled code goes to a folder named by a hash of all sources that a function may use, those of its own package and of
+the packages below it: numba itself only looks at the file that holds a function, and would go on using stale code when
+a constant or a helper in another file has changed.
 """
 
 import functools
@@ -29,7 +29,7 @@ _KEEP_BUILDS = 12
 
 
 def _source_hash(package: str) -> str:
-    """Hash of the sources that kernels of `package` may use; another package's kernels use this one's, and their own file."""
+    """Hash of the sources that kernels of `package` may use; those of a stranger use this package's and their own."""
     digest = hashlib.sha256()
     digest.update(f"{numba.__version__} {sys.version} {platform.machine()} {config.BOUNDSCHECK}".encode())
     root = Path(__file__).resolve().parent.parent

@@ -1,7 +1,7 @@
 """Plays many games in lock-step: at every step each agent is called once, on all the rows in which it is to act."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -36,18 +36,23 @@ class Games(NamedTuple):
 
 @dataclass
 class Clock:
-    """How long agents thought. Measured, and so no part of any result."""
+    """How long agents thought. Measured, and so no part of any result.
+
+    An agent's first call does not count: it may compile or load what later calls use.
+    """
 
     seconds: dict[str, float] = field(default_factory=dict)
     decisions: dict[str, int] = field(default_factory=dict)
 
     def add(self, name: str, seconds: float, decisions: int) -> None:
         """Counts one call."""
+        if name not in self.decisions:
+            seconds, decisions = 0.0, 0
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
         self.decisions[name] = self.decisions.get(name, 0) + decisions
 
     def speed(self, name: str) -> float | None:
-        """Decisions per second spent in the agent; None if it was never asked."""
+        """Decisions per second spent in the agent; None if it was not asked twice."""
         seconds = self.seconds.get(name, 0.0)
         return self.decisions[name] / seconds if seconds > 0 else None
 
@@ -61,6 +66,7 @@ def play_games(
     *,
     clock: Clock | None = None,
     keep_choices: bool = False,
+    on_finished: Callable[[int], None] | None = None,
 ) -> Games:
     """Plays every game to its end. Decisions with one legal action are not asked for.
 
@@ -75,6 +81,7 @@ def play_games(
         root: root key of the agents' chance.
         clock: takes the times, if given.
         keep_choices: keep what a record needs.
+        on_finished: called after every step with the number of games that are over.
 
     Raises:
         AgentError: an agent failed, or answered with what is not allowed.
@@ -101,6 +108,8 @@ def play_games(
             decisions[rows, at] += 1
             batch.step(rows, actions)
         live = batch.live
+        if on_finished is not None:
+            on_finished(len(batch) - len(live))
     players = seating.shape[1]
     states = batch.states
     starts = np.array([setup.scores for setup in setups], dtype=np.int64).reshape(seating.shape)

@@ -1,6 +1,7 @@
 """Ranks agents: every pair plays the same boards; points by single deals, wins by whole matches."""
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -34,7 +35,7 @@ class Progress(NamedTuple):
 
     Attributes:
         kind: what is being played, single deals or whole matches.
-        done: boards of this kind that every pair has finished.
+        done: boards of this kind that have been played, by the number of games finished.
         total: boards of this kind.
     """
 
@@ -130,14 +131,18 @@ class Ranking:
         head = {"format": FORMAT, "version": VERSION, **self.config}
         return {**head, "table": table, "pairs": [pair.to_dict() for pair in self.pairs]}
 
+    def to_json(self) -> str:
+        """`to_dict` as text, with a line break at the end."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
     def text(self, *, width: int = 110) -> str:
-        """The tables as plain text for a terminal."""
+        """The tables as plain text."""
         from eval.tables import text_of  # noqa: PLC0415 - drawing is not part of ranking
 
         return text_of(self, width)
 
     def write_report(self, folder: str | Path) -> Path:
-        """Writes `ranking.json` and `ranking.html`, one self-contained page, into `folder`; makes the folder.
+        """Writes `ranking.json`, `ranking.html`, one self-contained page, and each plot as PNG into `folder`.
 
         Returns:
             Path of the page.
@@ -180,7 +185,7 @@ def rank(
         anchor: the agent whose rating is 0, by default the first.
         max_deals: deals after which a match is truncated.
         rows: games in lock-step, at least; a matter of speed and memory alone.
-        progress: called after every batch of boards.
+        progress: called from time to time.
         on_record: called with the record of every game, a dict in record format 1.
 
     Raises:
@@ -284,9 +289,12 @@ class _Tables:
         step = max(1, self.rows // games_each)
         for low in range(0, total if self.pairs else 0, step):
             high = min(low + step, total)
-            self._play_some(agents, kind, low, high, played, on_record)
-            if progress is not None:
-                progress(Progress(kind, high, total))
+
+            def on_finished(games: int, low: int = low) -> None:
+                if progress is not None:
+                    progress(Progress(kind, low + games // games_each, total))
+
+            self._play_some(agents, kind, low, high, played, on_record, on_finished)
         return played
 
     def _play_some(
@@ -297,6 +305,7 @@ class _Tables:
         high: int,
         played: _Played,
         on_record: Callable[[dict[str, Any]], None] | None,
+        on_finished: Callable[[int], None],
     ) -> None:
         root = board_root(self.seed, kind)
         made = [make_board(root, i, kind, self.players, self.rules, self.max_deals) for i in range(low, high)]
@@ -306,7 +315,9 @@ class _Tables:
         setups = [setup for board in made for setup in [setup_of(board, self.players, self.rules)] * games]
         boards = np.repeat(np.arange(low, high), games)
         keep = on_record is not None
-        result = play_games(agents, setups, boards, seating, root, clock=self.clock, keep_choices=keep)
+        result = play_games(
+            agents, setups, boards, seating, root, clock=self.clock, keep_choices=keep, on_finished=on_finished
+        )
         is_first = np.tile(np.array(self.lineups) == 0, (len(setups) // len(self.lineups), 1))
         shape = (high - low, *one.shape[:2])
         points, wins, winner = score_games(result, is_first)
@@ -334,7 +345,7 @@ def score_games(games: Games, is_first: np.ndarray[Any, np.dtype[np.bool_]]) -> 
 
     Returns:
         (N,) each: difference of the mean points of their seats times P - 1; share of the win of the first agent times P
-        (a game without a winner is shared out over all seats); 0, 1 or -1 as the first agent won, the second, or nobody.
+        (a game without a winner is shared out over all seats); 0, 1 or -1 as the first agent won, the second, nobody.
     """
     players = is_first.shape[1]
     own = is_first.sum(axis=1)

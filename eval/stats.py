@@ -64,8 +64,8 @@ def share_interval(values: Sequence[float] | np.ndarray[Any, Any], confidence: f
 
     The interval of `mean_interval` with two boards added, one won and one lost, cut to [0, 1] and widened to the plain
     mean where that lies outside (Agresti & Caffo, "Simple and effective confidence intervals for proportions", The
-    American Statistician 54, 2000, carried over to clusters). So all wins do not look certain: n wins in n boards have a
-    lower limit near 1 - 3/n. Without boards the interval is [0, 1].
+    American Statistician 54, 2000, carried over to clusters). So all wins do not look certain: n boards won of n
+    have a lower limit near 1 - 3/n. Without boards the interval is [0, 1].
     """
     x = np.asarray(values, dtype=np.float64)
     n = len(x)

@@ -1,0 +1,87 @@
+"""A ranking as one page that needs nothing else, neither network nor other files."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chicago_env.errors import MissingExtra
+from chicago_env.files import replacing
+from eval.tables import matrix_cell, points_text, rating_text, speed_text, title_of, wins_text
+
+if TYPE_CHECKING:
+    from eval.ranking import Ranking
+
+TEMPLATE = Path(__file__).parent / "templates" / "ranking.html.j2"
+PAGE, DATA = "ranking.html", "ranking.json"
+
+
+def command_of(ranking: "Ranking") -> str:
+    """The command line that plays the same again, where the agents' names are specs."""
+    config = ranking.config
+    words = ["chicago", "eval", "rank", *config["agents"], "--players", config["players"], "--rules", config["rules"]]
+    words += ["--boards", config["boards"], "--matches", config["matches"], "--seed", config["seed"]]
+    words += ["--anchor", config["anchor"], "--max-deals", config["max_deals"]]
+    return shlex.join(str(word) for word in words)
+
+
+def _page(ranking: "Ranking", svgs: dict[str, str]) -> str:
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an optional dependency
+    from markupsafe import Markup  # noqa: PLC0415 - as above
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    names = [row.name for row in ranking.rows]
+    rows: list[dict[str, Any]] = [
+        {
+            "name": row.name,
+            "wins": wins_text(row.wins),
+            "points": points_text(row.points),
+            "rating": rating_text(row.rating),
+            "games": f"{row.games:,}",
+            "speed": speed_text(ranking.speeds.get(row.name)),
+            "against": [None if other == row.name else matrix_cell(ranking, row.name, other) for other in names],
+        }
+        for row in ranking.rows
+    ]
+    pairs = [
+        {
+            "first": pair.first,
+            "second": pair.second,
+            "wins": wins_text(pair.wins),
+            "points": points_text(pair.points),
+            "games": pair.games,
+            "factor": "–" if pair.variance_factor is None else f"{pair.variance_factor:.2f}",
+        }
+        for pair in ranking.pairs
+    ]
+    return environment.from_string(TEMPLATE.read_text("utf-8")).render(
+        title=title_of(ranking),
+        config=ranking.config,
+        rows=rows,
+        pairs=pairs,
+        # drawn here, and matplotlib escapes the names
+        plots={name: Markup(svg) for name, svg in svgs.items()},
+        command=command_of(ranking),
+    )
+
+
+def write_report(ranking: "Ranking", folder: Path) -> Path:
+    """Writes data, page and plots; see `Ranking.write_report`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / DATA) as file:
+        file.write(ranking.to_json().encode())
+    try:
+        from eval.plots import plots_of  # noqa: PLC0415 - an optional dependency
+
+        plots = plots_of(ranking)
+        page = _page(ranking, {name: svg for name, (svg, _) in plots.items()})
+    except ModuleNotFoundError as error:
+        package = (error.name or "").split(".")[0]
+        if package not in {"matplotlib", "jinja2", "markupsafe"}:
+            raise
+        raise MissingExtra(package, "eval") from error
+    for name, (_, png) in plots.items():
+        with replacing(folder / f"{name}.png") as file:
+            file.write(png)
+    with replacing(folder / PAGE) as file:
+        file.write(page.encode())
+    return folder / PAGE

@@ -1,0 +1,119 @@
+"""Rankings as tables for a terminal."""
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from eval.stats import Estimate
+
+if TYPE_CHECKING:
+    from eval.ranking import PairResult, Ranking, Row
+    from eval.ratings import Rating
+
+UNKNOWN = "–"
+HEADINGS = ("match wins %", "points a deal", "Elo", "moves/s")
+_PLAIN: Any = {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False, "header_style": "bold underline"}
+
+
+def wins_text(estimate: Estimate) -> str:
+    """A share in per cent with its interval, e.g. `62.3 [60.1, 64.5]`."""
+    if estimate.mean is None or estimate.low is None or estimate.high is None:
+        return UNKNOWN
+    return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+
+
+def points_text(estimate: Estimate) -> str:
+    """Points with half the width of the interval, e.g. `+1.24 ± 0.31`."""
+    if estimate.mean is None:
+        return UNKNOWN
+    half = estimate.half_width
+    return f"{estimate.mean:+.2f} ± {UNKNOWN if half is None else format(half, '.2f')}"
+
+
+def rating_text(rating: "Rating | None") -> str:
+    """A rating with its interval, e.g. `120 [95, 144]`."""
+    return UNKNOWN if rating is None else f"{round(rating.elo)} [{round(rating.low)}, {round(rating.high)}]"
+
+
+def speed_text(speed: float | None) -> str:
+    """Decisions per second, three digits of them: they vary from run to run."""
+    return UNKNOWN if speed is None else f"{float(f'{speed:.2e}'):,.0f}"
+
+
+def title_of(ranking: "Ranking") -> str:
+    """What was played, in a line."""
+    config = ranking.config
+    return (
+        f"{config['players']} players, {config['rules']}: {config['boards']:,} boards of single deals and "
+        f"{config['matches']:,} of whole matches for each pair, seed {config['seed']}"
+    )
+
+
+def _cells(ranking: "Ranking", row: "Row") -> list[str]:
+    speed = speed_text(ranking.speeds.get(row.name))
+    return [wins_text(row.wins), points_text(row.points), rating_text(row.rating), speed]
+
+
+def main_table(ranking: "Ranking") -> Table:
+    """The table of all agents, best first."""
+    table = Table(title=title_of(ranking), title_justify="left", **_PLAIN)
+    table.add_column("agent", overflow="fold")
+    for title in HEADINGS:
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in ranking.rows:
+        table.add_row(Text(row.name, style="bold"), *_cells(ranking, row))
+    return table
+
+
+def oriented(ranking: "Ranking", row: str, column: str) -> tuple[float | None, float | None]:
+    """Share of wins and points per deal of `row` against `column`; None where they did not meet."""
+    pair: PairResult
+    for pair in ranking.pairs:
+        wins, points = pair.wins.mean, pair.points.mean
+        if (pair.first, pair.second) == (row, column):
+            return wins, points
+        if (pair.second, pair.first) == (row, column):
+            return None if wins is None else 1 - wins, None if points is None else 0.0 - points
+    return None, None
+
+
+def matrix_cell(ranking: "Ranking", row: str, column: str) -> str:
+    """Match wins and points per deal of one agent against another."""
+    wins, points = oriented(ranking, row, column)
+    share = UNKNOWN if wins is None else f"{100 * wins:.0f} %"
+    return f"{share} {UNKNOWN if points is None else format(points, '+.2f')}"
+
+
+def matrix_table(ranking: "Ranking") -> Table:
+    """Every pair: match wins and points per deal of the row against the column."""
+    names = [row.name for row in ranking.rows]
+    title = "Row against column: match wins, points a deal"
+    table = Table(title=title, title_justify="left", **_PLAIN)
+    table.add_column("", overflow="fold")
+    for number in range(1, len(names) + 1):
+        table.add_column(str(number), justify="right", no_wrap=True)
+    for number, row in enumerate(names, 1):
+        cells = [UNKNOWN if column == row else matrix_cell(ranking, row, column) for column in names]
+        table.add_row(Text(f"{number} {row}", style="bold"), *cells)
+    return table
+
+
+def tables_of(ranking: "Ranking") -> Group:
+    """All tables; the matrix only where it says more than the first table."""
+    parts: list[Table] = [main_table(ranking)]
+    if len(ranking.rows) > 2:
+        parts.append(matrix_table(ranking))
+    notes = "95 % intervals in brackets or after ±, over boards."
+    if any(row.rating for row in ranking.rows):
+        notes += f" Elo: {ranking.config['anchor']} is 0."
+    return Group(*(part for table in parts for part in (table, "")), Text(notes, style="dim"))
+
+
+def text_of(ranking: "Ranking", width: int) -> str:
+    """The tables as plain text."""
+    out = io.StringIO()
+    Console(file=out, width=width, highlight=False).print(tables_of(ranking))
+    return out.getvalue()
