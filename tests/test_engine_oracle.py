@@ -5,20 +5,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from chicago_env.rules import FIELDS, Rules
 from tests.compare_with_oracle import Disagreement, Task, play_both, tasks
 from tests.oracle.random_rules import named_rules
-
-ROOT = Path(__file__).resolve().parent.parent
 
 MANY = 10_000
 CHUNK = 500
@@ -101,20 +95,3 @@ def test_comparison_sees_a_difference_in_every_field_of_the_rules(field: str) ->
 
     with pytest.raises(Disagreement):
         play_all()
-
-
-def run_comparison(matches: int, **environment: str) -> str:
-    command = [sys.executable, "-m", "tests.compare_with_oracle", "--matches", str(matches), "--seed", "5"]
-    done = subprocess.run(command, check=False, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def test_plain_python_engine_agrees() -> None:
-    """Reads out of range and numbers that wrap, which compiled code does not notice, raise here."""
-    assert run_comparison(40, NUMBA_DISABLE_JIT="1") == run_comparison(40)
-
-
-@pytest.mark.slow
-def test_engine_compiled_with_checks_of_bounds_agrees() -> None:
-    assert run_comparison(40, NUMBA_BOUNDSCHECK="1") == run_comparison(40)
