@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config
+from numba.core import config as numba_config
+
+config: Any = numba_config  # its settings are read from the environment when numba is imported; no type knows them
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -92,7 +94,11 @@ def announce_compilation() -> None:
     global _announced  # noqa: PLW0603 - said once per process
     if not _announced:
         _announced = True
-        print("chicago-env: compiling the rules engine for this machine (once, under a minute) ...", file=sys.stderr, flush=True)
+        print(
+            "chicago-env: compiling the rules engine for this machine (once, under a minute) ...",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def jit(function: F) -> F:

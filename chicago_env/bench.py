@@ -6,7 +6,7 @@ The best run, not the mean: other work on the machine only ever makes a run slow
 import copy
 import os
 import platform
-import random
+import random  # noqa: TID251 - the cheapest choice there is: the loop is measured, not the generator
 import subprocess
 import sys
 import tempfile
@@ -150,7 +150,7 @@ def aec_loop(env: Any, decisions: int, rng: random.Random) -> None:
 def aec(players: int, rules: str, decisions: int) -> float:
     """Decisions/s of `aec_loop` over `raw_env`."""
     env = raw_env(players=players, rules=rules)
-    rng = random.Random(0)  # noqa: TID251 - the cheapest choice there is: the loop is measured, not the generator
+    rng = random.Random(0)
 
     def run() -> float:
         start = time.perf_counter()
@@ -223,13 +223,21 @@ def measure(quick: bool, progress: Callable[[str], None]) -> list[Figure]:
         progress(f"fused play, {players} players")
         value = fused(players, "pagat", threads, 500_000 * scale)
         goal = 8e6 if players == 4 else None
-        add(f"fused_{players}p", value, "decisions/s", goal, f"fused uniform play, {players} players, {threads} threads")
+        add(
+            f"fused_{players}p", value, "decisions/s", goal, f"fused uniform play, {players} players, {threads} threads"
+        )
     progress("batch")
     alone, with_choice = batch(4096, 4, "pagat", 10 * scale)
     add("batch_4096", alone, "decisions/s", 4e6, "BatchEnv.step, B = 4096, 4 players")
     add("batch_4096_loop", with_choice, "decisions/s", None, "the same with random actions chosen in the loop")
     progress("AEC loop")
-    add("aec", aec(4, "pagat", 5_000 * scale), "decisions/s", 5e4, "raw_env, last() and a masked random action, 4 players")
+    add(
+        "aec",
+        aec(4, "pagat", 5_000 * scale),
+        "decisions/s",
+        5e4,
+        "raw_env, last() and a masked random action, 4 players",
+    )
     progress("deep copy")
     add("deepcopy", deep_copy(4, "pagat", 1_000 * scale), "µs", 20, "copy.deepcopy of a game in the tricks, 4 players")
     return found

@@ -12,12 +12,12 @@ SUIT_CARDS = 0x1111111111111  # the thirteen clubs; shifted by the suit for the 
 FULL_DECK = (1 << 52) - 1
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba ships no types
+@intrinsic
 def _ctpop(_context: Any, x: Any) -> Any:
     return types.int64(types.int64), lambda _ctx, builder, _sig, args: builder.ctpop(args[0])
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba ships no types
+@intrinsic
 def _cttz(_context: Any, x: Any) -> Any:
     def codegen(_ctx: Any, builder: Any, _sig: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
@@ -30,10 +30,10 @@ def popcount(mask: int) -> int:
     return int(mask).bit_count()
 
 
-@overload(popcount)  # type: ignore[untyped-decorator]  # numba ships no types
+@overload(popcount)
 def _popcount(mask: Any) -> Any:
     def impl(mask: Any) -> Any:
-        return _ctpop(mask)
+        return _ctpop(mask)  # type: ignore[call-arg]  # numba passes the typing context itself
 
     return impl
 
@@ -43,10 +43,10 @@ def lowest(mask: int) -> int:
     return (int(mask) & -int(mask)).bit_length() - 1
 
 
-@overload(lowest)  # type: ignore[untyped-decorator]  # numba ships no types
+@overload(lowest)
 def _lowest(mask: Any) -> Any:
     def impl(mask: Any) -> Any:
-        return _cttz(mask)
+        return _cttz(mask)  # type: ignore[call-arg]  # as above
 
     return impl
 

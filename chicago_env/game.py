@@ -315,7 +315,7 @@ class Game:
         return f"<Game of {self.players}, scores {self.scores}, {where}>"
 
 
-def _parse_state(state: bytes) -> tuple[MatchSetup, bytes, int]:
+def _parse_state(state: object) -> tuple[MatchSetup, bytes, int]:
     if not isinstance(state, bytes | bytearray) or not state.startswith(_STATE_MAGIC) or len(state) > _MAX_STATE:
         raise StateError("not a saved state of a game")
     at = len(_STATE_MAGIC)

@@ -88,7 +88,8 @@ def category_of(value: int) -> int:
 @jit
 def group_of(mask: int, value: int) -> int:
     """The cards that make the category (docs/rules.md §2.1, broken hand): all five of a straight, flush, full house,
-    straight flush or royal flush; the four, the three, both pairs or the pair; nothing of a high-card hand."""
+    straight flush or royal flush; the four, the three, both pairs or the pair; nothing of a high-card hand.
+    """
     category = value >> 20
     if category == HIGH_CARD:
         return 0

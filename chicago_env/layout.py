@@ -91,7 +91,7 @@ RULE_NUMBERS = (
 )  # fmt: skip
 """Numbers of the rules, 0 where not in force; `suit_X` is the rank of a suit, 3 the best."""
 
-EXACT_NUMBERS = RULE_NUMBERS[: -len(SUITS)]
+EXACT_NUMBERS = RULE_NUMBERS[: RULE_NUMBERS.index("buy_stop_penalty")]
 """Those that a clipped entry may not hold."""
 
 BLOCKS = (
@@ -104,7 +104,7 @@ BLOCKS = (
     _bits("hand", CARDS, text="own hand, by card id"),
     _one_hot("hand_ranks", HAND, 13, text="rank of the i-th card of the own hand, sorted by card id (as exchange actions count)"),
     _one_hot("hand_suits", HAND, 4, text="suit of the i-th card of the own hand"),
-    _one_hot("category", 10, text="category of the own five cards (in the tricks: of those taken into them); all 0 while one is to be drawn"),
+    _one_hot("category", 10, text="category of the own five cards, in the tricks of those taken into them; all 0 while drawing"),
     _bits("group", HAND, text="which cards of the own hand make its category, before the tricks"),
     _bits("discards", CARDS, text="all own discards of this deal"),
     _card("discards_by_round", ROUNDS, HAND, text="own discards of each exchange, ascending"),
@@ -147,7 +147,7 @@ BLOCKS = (
     Block("deals_left", (2,), EXACT, 255, 0, 255, "deals after this one before the match is truncated; as `deal`"),
     _bits("rule_flags", len(RULE_FLAGS), text="rules: " + ", ".join(RULE_FLAGS)),
     _small("rule_numbers", len(RULE_NUMBERS), text="rules: " + ", ".join(RULE_NUMBERS)),
-    _exact("rule_numbers_exact", len(EXACT_NUMBERS), 2, text="the same numbers without the suits, exactly"),
+    _exact("rule_numbers_exact", len(EXACT_NUMBERS), 2, text="the same numbers up to buy_stop, exactly"),
 )  # fmt: skip
 
 BY_NAME = {block.name: block for block in BLOCKS}

@@ -235,7 +235,8 @@ def observe(g: Any, seat: int, out: Any) -> None:
 @jit
 def observe_state(g: Any, seat: int, out: Any) -> None:
     """Writes the full information, seen from `seat`, into `out` (STATE_SIZE,) uint8: the observation, then
-    `layout.STATE_BLOCKS`."""
+    `layout.STATE_BLOCKS`.
+    """
     observe(g, seat, out)
     for i in range(_HANDS_AT, out.shape[0]):
         out[i] = 0

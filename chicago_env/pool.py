@@ -39,7 +39,8 @@ def run_chunks(kernel: Callable[[int, int], None], rows: int, threads: int) -> N
 
 class Arrays:
     """Arrays of one shape for one purpose. `take` gives one that nobody else holds: fresh memory costs a page fault every
-    4 KiB, so arrays that came back are used again, but never one that a caller still has, or a view of it."""
+    4 KiB, so arrays that came back are used again, but never one that a caller still has, or a view of it.
+    """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape = shape

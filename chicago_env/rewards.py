@@ -36,8 +36,8 @@ def save_scores(g: Any, before: Any) -> None:
 @jit
 def _beats(g: Any, a: int, b: int) -> bool:
     if g["winner"] == a or g["winner"] == b:
-        return g["winner"] == a
-    return g["scores"][a] > g["scores"][b]
+        return bool(g["winner"] == a)
+    return bool(g["scores"][a] > g["scores"][b])
 
 
 @jit

@@ -103,7 +103,7 @@ def check_int(name: str, value: object, low: int, high: int) -> int:
     return number
 
 
-def check_scores(scores: object, players: int) -> tuple[int, ...]:
+def check_scores(scores: Any, players: int) -> tuple[int, ...]:
     """Start scores of every seat, within ±1,000,000.
 
     Raises:
@@ -113,10 +113,7 @@ def check_scores(scores: object, players: int) -> tuple[int, ...]:
         return (0,) * players
     if isinstance(scores, str) or not hasattr(scores, "__len__") or len(scores) != players:
         raise SetupError(f"scores: {scores!r} is not a list of {players} start scores, one for each seat")
-    return tuple(
-        check_int(f"scores[{s}]", value, -MAX_START_SCORE, MAX_START_SCORE)
-        for s, value in enumerate(scores)  # type: ignore[arg-type]  # a sized thing that cannot be iterated raises TypeError
-    )
+    return tuple(check_int(f"scores[{s}]", value, -MAX_START_SCORE, MAX_START_SCORE) for s, value in enumerate(scores))
 
 
 def _card_id(value: object, where: str) -> int:
@@ -125,7 +122,7 @@ def _card_id(value: object, where: str) -> int:
     return check_int(where, value, 0, NUM_CARDS - 1)
 
 
-def check_decks(decks: object) -> Decks:
+def check_decks(decks: Any) -> Decks:
     """Decks as (K, 52) int8, each a permutation of the 52 cards.
 
     Raises:
@@ -137,7 +134,7 @@ def check_decks(decks: object) -> Decks:
     if isinstance(decks, str) or not hasattr(decks, "__len__"):
         raise SetupError(f"decks: {decks!r} is not a list of decks")
     result = np.zeros((len(decks), NUM_CARDS), dtype=np.int8)
-    for k, deck in enumerate(decks):  # type: ignore[arg-type]  # as above
+    for k, deck in enumerate(decks):
         if isinstance(deck, str) or not hasattr(deck, "__len__") or len(deck) != NUM_CARDS:
             raise SetupError(f"decks[{k}] is not a list of {NUM_CARDS} cards")
         ids = [_card_id(card, f"decks[{k}][{i}]") for i, card in enumerate(deck)]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from chicago_env.layout import HAND as HAND_SIZE
 from chicago_env.layout import ROUNDS, RULES_SIZE, TRICKS, encode_rules
 from chicago_env.layout import SEATS as MAX_PLAYERS
 from chicago_env.rules import Rules

@@ -215,16 +215,29 @@ class BatchEnv:
         return step
 
     def _advance(self, actions: Array) -> Step:
-        arrays = [pool.take() for pool in self._arrays]
+        observation, mask, seat, rewards, done = (pool.take() for pool in self._arrays)
         setting = np.array([self.seed, self.max_deals, self.start_scores, self.skip_forced, self._kind], dtype=np.int64)
 
         def part(low: int, high: int) -> None:
             kernels.advance(
-                self._states, low, high, self._episodes, setting, NO_DECKS, actions, *arrays, self._outcome, NO_LOG
+                self._states,
+                low,
+                high,
+                self._episodes,
+                setting,
+                NO_DECKS,
+                actions,
+                observation,
+                mask,
+                seat,
+                rewards,
+                done,
+                self._outcome,
+                NO_LOG,
             )
 
         run_chunks(part, self.num_envs, self.num_threads)
-        return Step(*arrays)
+        return Step(observation, mask, seat, rewards, done)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 

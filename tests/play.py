@@ -1,6 +1,6 @@
 """Random play of games and batches for the tests."""
 
-import random
+import random  # noqa: TID251 - the choices of a test
 from collections.abc import Callable
 
 import numpy as np

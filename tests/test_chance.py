@@ -1,7 +1,7 @@
 """Keyed chance: the generator itself, and what keys promise about the cards of a match (docs/environment.md)."""
 
 import itertools
-import random
+import random  # noqa: TID251 - the choices of a test
 from collections import Counter
 
 import numpy as np
@@ -25,7 +25,7 @@ def compiled_unit(key: int, i: int) -> float:
 
 
 def test_compiled_and_plain_generator_agree() -> None:
-    rng = random.Random(0)  # noqa: TID251 - the numbers of a test
+    rng = random.Random(0)
     for _ in range(2000):
         seed, a, b = rng.randrange(SEED_LIMIT), rng.randrange(1 << 40), rng.randrange(1 << 20)
         key = chance.key_of(seed, 3, a, b)
@@ -79,7 +79,7 @@ def test_a_deal_is_the_same_whatever_was_played_before(players: int) -> None:
     seen: dict[int, list[list[int]]] = {}
     for run in range(4):
         game = Game(players, seed=77, max_deals=6)
-        rng = random.Random(run)  # noqa: TID251 - the choices of a test
+        rng = random.Random(run)
         while not game.over:
             assert seen.setdefault(game.deal, all_hands(game)) == all_hands(game)
             deal = game.deal
@@ -94,7 +94,7 @@ def test_what_one_discards_does_not_change_what_another_draws(players: int, most
     draws: dict[tuple[int, int, int], int] = {}
     for run in range(12):
         game = Game(players, seed=5, max_deals=1, first_dealer=run % players)
-        rng = random.Random(run)  # noqa: TID251 - the choices of a test
+        rng = random.Random(run)
         while game.phase in {"exchange", "announce"}:
             if game.phase == "announce":
                 game.step(game.legal_actions()[0])
@@ -111,7 +111,7 @@ def test_what_one_discards_does_not_change_what_another_draws(players: int, most
 def test_keyed_draws_are_new_cards_even_when_own_places_run_out(players: int) -> None:
     for seed in range(20):
         game = Game(players, seed=seed, max_deals=1)
-        rng = random.Random(seed)  # noqa: TID251 - the choices of a test
+        rng = random.Random(seed)
         while game.phase in {"exchange", "announce"}:
             game.step(31 if game.phase == "exchange" and rng.random() < 0.8 else game.legal_actions()[0])
             cards = list(itertools.chain.from_iterable(all_hands(game)))

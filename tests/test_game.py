@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-import random
+import random  # noqa: TID251 - the choices of a test
 from math import factorial
 
 import numpy as np
@@ -52,7 +52,7 @@ def check_turn(game: Game) -> None:
 @pytest.mark.parametrize("players", PLAYERS)
 @pytest.mark.parametrize("rules", RULE_SETS)
 def test_cards_are_conserved_and_somebody_is_always_to_act(players: int, rules: str) -> None:
-    rng = random.Random(players)  # noqa: TID251 - the choices of a test
+    rng = random.Random(players)
 
     def check(game: Game) -> None:
         check_cards(game)
@@ -82,7 +82,7 @@ def test_decks_given_as_names_or_ids_are_dealt_in_order() -> None:
 
 
 def test_decks_beyond_the_given_ones_are_keyed() -> None:
-    rng = random.Random(0)  # noqa: TID251 - the choices of a test
+    rng = random.Random(0)
     game = Game(3, seed=4, decks=[list(range(52))], max_deals=2)
     plain = Game(3, seed=4, max_deals=2)
     while game.deal == 0:
@@ -94,7 +94,7 @@ def test_decks_beyond_the_given_ones_are_keyed() -> None:
 
 @pytest.mark.parametrize("rules", RULE_SETS)
 def test_copies_pickles_and_saved_states_continue_exactly(rules: str) -> None:
-    rng = random.Random(3)  # noqa: TID251 - the choices of a test
+    rng = random.Random(3)
     for stop in (1, 7, 19, 40, 77):
         game = Game(4, rules, seed=stop, max_deals=5)
         play(game, rng, stop)
@@ -121,12 +121,14 @@ def test_a_copy_is_independent() -> None:
     game = Game(3, seed=1)
     twin = copy.deepcopy(game)
     before = game.state.tobytes()
-    play(twin, random.Random(0), 30)  # noqa: TID251 - the choices of a test
+    play(twin, random.Random(0), 30)
     assert game.state.tobytes() == before
     assert game.choices == b""
 
 
-@pytest.mark.parametrize("action", [-1, 32, 50, 101, 102, 10**20, -(10**20), None, "keep all", 1.0, True, np.array([0])])
+@pytest.mark.parametrize(
+    "action", [-1, 32, 50, 101, 102, 10**20, -(10**20), None, "keep all", 1.0, True, np.array([0])]
+)
 def test_illegal_actions_are_named_and_change_nothing(action: object) -> None:
     game = Game(3, seed=1)
     before = game.get_state()
@@ -140,7 +142,7 @@ def test_illegal_actions_are_named_and_change_nothing(action: object) -> None:
 
 
 def test_every_illegal_action_of_every_phase_is_refused() -> None:
-    rng = random.Random(0)  # noqa: TID251 - the choices of a test
+    rng = random.Random(0)
     phases = set()
 
     def check(game: Game) -> None:
@@ -162,7 +164,7 @@ def test_every_illegal_action_of_every_phase_is_refused() -> None:
 
 
 def test_damaged_states_are_refused_and_change_nothing() -> None:
-    rng = random.Random(0)  # noqa: TID251 - the choices of a test
+    rng = random.Random(0)
     game = Game(4, "race", seed=3)
     play(game, rng, 50)
     state = game.get_state()

@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-import random
+import random  # noqa: TID251 - the choices of a test
 
 import numba
 import numpy as np
@@ -58,9 +58,11 @@ def second_evaluation(hands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="2.6 million hands are for compiled code")
 def test_all_hands_counts_order_and_digest() -> None:
-    hands = np.fromiter(
-        itertools.chain.from_iterable(itertools.combinations(range(NUM_CARDS), 5)), np.int8, 5 * 2598960
-    ).reshape(-1, 5).astype(np.int64)
+    hands = (
+        np.fromiter(itertools.chain.from_iterable(itertools.combinations(range(NUM_CARDS), 5)), np.int8, 5 * 2598960)
+        .reshape(-1, 5)
+        .astype(np.int64)
+    )
     values = np.empty(len(hands), dtype=np.int64)
     hand_values((np.int64(1) << hands).sum(axis=1), values)
     assert np.bincount(values >> 20).tolist() == CLASSES
@@ -74,7 +76,7 @@ def test_all_hands_counts_order_and_digest() -> None:
 
 
 def test_values_agree_with_the_oracle_on_random_hands() -> None:
-    rng = random.Random(1)  # noqa: TID251 - the hands of a test
+    rng = random.Random(1)
     hands = [rng.sample(range(NUM_CARDS), 5) for _ in range(400)]
     # Suits of few kinds and neighbouring ranks, so that the rare categories come up as well.
     hands += [rng.sample(range(start, start + 16), 5) for start in range(0, 37, 4) for _ in range(60)]
@@ -136,7 +138,14 @@ def test_suit_of_the_highest_group(text: str, suit: str) -> None:
 
 
 def test_number_of_ranks_compared_is_what_a_value_holds() -> None:
-    for text in ("4C 5D 9H JS AC", "3C 3D 9H JS AC", "3C 3D 9H 9S AC", "3C 3D 3H 9S AC", "3C 3D 3H 9S 9C", "3C 3D 3H 3S 9C"):
+    for text in (
+        "4C 5D 9H JS AC",
+        "3C 3D 9H JS AC",
+        "3C 3D 9H 9S AC",
+        "3C 3D 3H 9S AC",
+        "3C 3D 3H 9S 9C",
+        "3C 3D 3H 3S 9C",
+    ):
         value = hand_value(mask_of(text))
         digits = [value >> (16 - 4 * k) & 15 for k in range(5)]
         assert sum(digit > 0 for digit in digits) == RANKS_COMPARED[value >> 20]

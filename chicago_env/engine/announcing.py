@@ -73,9 +73,7 @@ def announce(g: Any, category: int, log: Any) -> None:
         return
     standing = int(g["standing"][r]) - 1
     _reveal(g, standing, seat, log)
-    order = compare(
-        g, int(g["hand"][seat]), int(g["value"][seat]), int(g["hand"][standing]), int(g["value"][standing])
-    )
+    order = compare(g, int(g["hand"][seat]), int(g["value"][seat]), int(g["hand"][standing]), int(g["value"][standing]))
     if order > 0:
         g["standing"][r] = seat + 1
         g["tied"][r] = 0

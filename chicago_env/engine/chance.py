@@ -33,7 +33,7 @@ def key_of(seed: int, purpose: int, a: int, b: int) -> int:
     return x - (1 << 64) if x >> 63 else x
 
 
-@overload(key_of)  # type: ignore[untyped-decorator]  # numba ships no types
+@overload(key_of)
 def _key_of(seed: Any, purpose: Any, a: Any, b: Any) -> Any:
     def impl(seed: Any, purpose: Any, a: Any, b: Any) -> Any:
         x = np.uint64(seed)
@@ -52,7 +52,7 @@ def unit(key: int, i: int) -> float:
     return float(_mix((int(key) + _GOLDEN * (int(i) + 1)) & _WORD) >> 11) * 2.0**-53
 
 
-@overload(unit)  # type: ignore[untyped-decorator]  # numba ships no types
+@overload(unit)
 def _unit(key: Any, i: Any) -> Any:
     def impl(key: Any, i: Any) -> Any:
         x = np.uint64(key) + np.uint64(_GOLDEN) * (np.uint64(i) + np.uint64(1))

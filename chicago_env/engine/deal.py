@@ -8,7 +8,9 @@ from chicago_env.engine.chance import DECK, RESHUFFLE, key_of, shuffle
 from chicago_env.engine.log import DEAL, add_card, emit, position
 from chicago_env.engine.log import RESHUFFLE as RESHUFFLE_EVENT
 from chicago_env.hands import hand_value
-from chicago_env.state import EXCHANGE, HAND_SIZE, ROUNDS, TRICKS
+from chicago_env.layout import HAND as HAND_SIZE
+from chicago_env.layout import ROUNDS, TRICKS
+from chicago_env.state import EXCHANGE
 
 
 @jit

@@ -21,6 +21,7 @@ from chicago_env.engine.scoring import (
     win,
 )
 from chicago_env.engine.tricks import play, playable, start_tricks
+from chicago_env.layout import ROUNDS
 from chicago_env.state import (
     ANNOUNCE,
     CHICAGO,
@@ -32,7 +33,6 @@ from chicago_env.state import (
     OPEN_CHOICE,
     OVER,
     PLAY,
-    ROUNDS,
     TARGET,
     TRUNCATED,
 )
@@ -229,7 +229,7 @@ def _next_turn(g: Any) -> bool:
     """Moves on to the next seat of an exchange or announcing; True when every seat is done."""
     g["turn"] += 1
     g["to_act"] = (int(g["to_act"]) + 1) % int(g["players"])
-    return g["turn"] == g["players"]
+    return bool(g["turn"] == g["players"])
 
 
 @jit

@@ -7,6 +7,7 @@ from chicago_env.bits import SUIT_CARDS
 from chicago_env.engine.log import PLAY as PLAY_EVENT
 from chicago_env.engine.log import SCORE_BREAKER, SCORE_CHICAGO, TRICK, add_card, emit, position
 from chicago_env.engine.scoring import score
+from chicago_env.layout import TRICKS
 from chicago_env.state import PLAY
 
 
@@ -55,7 +56,7 @@ def _end_trick(g: Any, log: Any) -> bool:
             score(g, winner, int(g["r_breaker"]), SCORE_BREAKER, log)
         if g["reason"] or g["r_failure"] == 0:
             return True
-    return g["trick"] == 5
+    return bool(g["trick"] == TRICKS)
 
 
 @jit

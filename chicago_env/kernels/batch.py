@@ -38,7 +38,9 @@ def _skip(g: Any, decks: Any, log: Any) -> None:
 
 
 @jit
-def start_rows(states: Any, rows: Any, seeds: Any, dealers: Any, max_deals: Any, decks: Any, skip_forced: bool, log: Any) -> None:
+def start_rows(
+    states: Any, rows: Any, seeds: Any, dealers: Any, max_deals: Any, decks: Any, skip_forced: bool, log: Any
+) -> None:
     """Starts a match in each row: seeds, first dealers (-1: by the seed) and lengths are (N,) int64, as `rows`."""
     for i in range(rows.shape[0]):
         g = states[rows[i]]
@@ -168,7 +170,9 @@ def advance(
 
 
 @jit
-def play_uniformly(states: Any, low: int, high: int, steps: int, key: int, decks: Any, observation: Any, mask: Any, log: Any) -> None:
+def play_uniformly(
+    states: Any, low: int, high: int, steps: int, key: int, decks: Any, observation: Any, mask: Any, log: Any
+) -> None:
     """`steps` uniformly random decisions in each row, observation and mask written for each; for measuring."""
     for row in range(low, high):
         g = states[row]
