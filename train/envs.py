@@ -1,6 +1,6 @@
 """The batch environment as a vector environment of Stable-Baselines3."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -77,16 +77,18 @@ class SelfPlayVecEnv(_ChicagoVecEnv):
         last: what is shown now.
     """
 
-    def __init__(self, batch: BatchEnv, reward: DealReward | None = None) -> None:
+    def __init__(self, batch: BatchEnv, reward: DealReward | None = None, scale: float = 1.0) -> None:
         """Takes over a batch.
 
         Args:
             batch: the environment; its rewards are used unless `reward` is given.
             reward: makes rewards of a single deal's end.
+            scale: factor of the rewards of the batch, where they are used.
         """
         super().__init__(batch.num_envs)
         self.batch = batch
         self.reward = reward
+        self.scale = scale
         self.last: Step | None = None
 
     @property
@@ -108,6 +110,17 @@ class SelfPlayVecEnv(_ChicagoVecEnv):
             self.reward.begin(self.batch)
         return self.last
 
+    def resume(self, state: Mapping[str, Array]) -> Step:
+        """Goes on where `batch.get_state()` was called.
+
+        Raises:
+            SetupError: a state of another batch.
+        """
+        self.last = self.batch.set_state(state)
+        if self.reward is not None:
+            self.reward.begin(self.batch)
+        return self.last
+
     def play(self, actions: Array) -> Step:
         """One step of every row, with the rewards (B, P) of all seats.
 
@@ -117,6 +130,8 @@ class SelfPlayVecEnv(_ChicagoVecEnv):
         step = self.batch.step(actions)
         if self.reward is not None:
             step = step._replace(rewards=self.reward.of(self.batch, step))
+        elif self.scale != 1:
+            step = step._replace(rewards=step.rewards * np.float32(self.scale))
         self.last = step
         return step
 

@@ -1,6 +1,7 @@
 """PPO by self-play: sb3-contrib's MaskablePPO, in which every seat of a turn-based batch learns."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,12 @@ class SelfPlayPPO(MaskablePPO):
     What differs: a rollout keeps the decisions of all seats, advantages follow each seat's own decisions
     (`train.advantages`), the entropy coefficient may follow a schedule, chance comes from generators of its own (so
     that a run can be taken up exactly), and whatever is not finite stops the training.
+
+
+    Attributes:
+        budget: if set, gives what remains of the training, 1 to 0, in place of the share of steps.
+        stop: whether to stop before the next rollout; a callback may set it in `on_rollout_start`.
+        seconds: seconds spent in the network, the environment and updates.
     """
 
     policy: ChicagoPolicy
@@ -75,6 +82,8 @@ class SelfPlayPPO(MaskablePPO):
         self.rollout_buffer_kwargs = {"inputs": len(columns), "players": env.players, "seed": seed + 2}
         self._setup_model()
         self._columns = columns
+        self.budget: Callable[[], float] | None = None
+        self.stop = False
         self.seconds = {"network": 0.0, "environment": 0.0, "update": 0.0}
 
     def _wrap_env(self, env: Any, verbose: int = 0, monitor_wrapper: bool = True) -> VecEnv:  # type: ignore[override]
@@ -93,16 +102,18 @@ class SelfPlayPPO(MaskablePPO):
         """Plays `n_rollout_steps` steps in every row; every seat's decision goes into the buffer.
 
         Returns:
-            False if the callback asked to stop.
+            False if a callback asked to stop.
         """
         assert isinstance(env, SelfPlayVecEnv)
         assert isinstance(rollout_buffer, SelfPlayBuffer)
         if not use_masking:
             raise SetupError("self-play without action masks would play illegal actions")
+        callback.on_rollout_start()
+        if self.stop:
+            return False
         step = env.last if env.last is not None else env.begin()
         self.policy.set_training_mode(False)
         rollout_buffer.reset()
-        callback.on_rollout_start()
         shares = []
         for _ in range(n_rollout_steps):
             started = time.perf_counter()
@@ -132,6 +143,11 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("rollout/entropy_share", float(torch.stack(shares).mean()))
         callback.on_rollout_end()
         return True
+
+    def _update_current_progress_remaining(self, num_timesteps: int, total_timesteps: int) -> None:
+        super()._update_current_progress_remaining(num_timesteps, total_timesteps)
+        if self.budget is not None:
+            self._current_progress_remaining = self.budget()
 
     def _tensors(self, observations: Array, masks: Array) -> tuple[torch.Tensor, torch.Tensor]:
         """Inputs (B, F) uint8 and masks (B, A) bool on the device."""

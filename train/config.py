@@ -1,0 +1,157 @@
+"""Configuration of a training run."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from chicago_env.errors import UsageError
+from chicago_env.notation import parse_rules
+from chicago_env.rules import check_players, suggestion
+
+MAX_SEED = (1 << 63) - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """Everything that decides what a run learns. The string after a field is its help."""
+
+    name: str = "agent"
+    """Name of the checkpoint file that the run writes."""
+    players: int = 2
+    """Number of players, 2 to 6."""
+    rules: str = "pagat"
+    """Rules: a preset or its variants, e.g. pagat+target=51."""
+    minutes: float | None = None
+    """Train for so many minutes; schedules follow the clock. By default 20, unless steps are given."""
+    steps: int | None = None
+    """Train for so many decisions instead: the same seed then gives the same weights."""
+    seed: int = 0
+    """Seed of weights, cards, actions and minibatches."""
+    reward: Literal["equity", "points", "win"] = "equity"
+    """Reward: the change of the chance to win the match in single deals from sampled scores; the points of such deals;
+    or the win of whole matches."""
+    hidden: tuple[int, ...] = (512, 256)
+    """Widths of the hidden layers."""
+    envs: int = 1024
+    """Games played side by side."""
+    rollout: int = 32
+    """Decisions in each game between two updates."""
+    minibatch: int = 4096
+    """Decisions in a minibatch, at most."""
+    epochs: int = 2
+    """Passes over the decisions of an update."""
+    learning_rate: float = 2.5e-3
+    """Adam's step size at the start; falls to 0 in a straight line."""
+    entropy: float = 0.05
+    """Entropy coefficient at the start."""
+    entropy_end: float = 0.004
+    """Entropy coefficient at the end."""
+    clip: float = 0.2
+    """PPO's clip range."""
+    gamma: float = 1.0
+    """Discount for each decision of a seat."""
+    gae_lambda: float = 0.8
+    """Lambda of the advantage estimates."""
+    value_coefficient: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 0.5
+    """Gradients are scaled down to this norm."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Type in which hidden layers are computed; auto: bfloat16 where the processor multiplies it."""
+    device: str = "cpu"
+    """Where the network is: cpu or cuda."""
+    points_scale: float = 10.0
+    """Points that count as a reward of 1, where points are the reward."""
+    eval_seconds: float = 300.0
+    """Seconds between two evaluations against fixed opponents."""
+    eval_matches: int = 200
+    """Pairs of mirrored matches against each fixed opponent in an evaluation; 0: none."""
+    save_seconds: float = 60.0
+    """Seconds between two savings of the state of the run."""
+
+    def __post_init__(self) -> None:
+        check_players(self.players)
+        parse_rules(self.rules)
+        if self.minutes is not None and self.steps is not None:
+            raise UsageError("give minutes or steps, not both")
+        if not self.name or Path(self.name).name != self.name or self.name.startswith((".", "-")):
+            raise UsageError(f"name: {self.name!r} is no plain file name")
+        if self.device not in {"cpu", "cuda"}:
+            raise UsageError(f"device: {self.device!r} is unknown; there are cpu and cuda")
+        if not self.hidden:
+            raise UsageError("hidden: at least one layer is needed")
+        for name, low, high in _RANGES:
+            for value in [getattr(self, name)] if name != "hidden" else self.hidden:
+                if value is not None and not low <= value <= high:
+                    raise UsageError(f"{name}: {value} is not within {low:g} to {high:g}")
+
+    @property
+    def budget(self) -> tuple[float | None, int | None]:
+        """Minutes and steps, one of which is None."""
+        return (20.0 if self.minutes is None and self.steps is None else self.minutes, self.steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> "TrainConfig":
+        """A configuration from JSON.
+
+        Raises:
+            UsageError: an unknown key, or an impossible value.
+        """
+        known = {field.name: field for field in dataclasses.fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in data.items():
+            if name not in known:
+                raise UsageError(f"unknown key {name!r} of a training configuration{suggestion(name, known)}")
+            values[name] = tuple(value) if isinstance(value, list) else value
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise UsageError(f"training configuration: {error}") from None
+
+
+_RANGES: tuple[tuple[str, float, float], ...] = (
+    ("minutes", 0, 1e6),
+    ("steps", 1, 1e15),
+    ("seed", 0, MAX_SEED),
+    ("hidden", 1, 8192),
+    ("envs", 1, 1 << 20),
+    ("rollout", 1, 4096),
+    ("minibatch", 2, 1 << 24),
+    ("epochs", 1, 100),
+    ("learning_rate", 0, 1),
+    ("entropy", 0, 10),
+    ("entropy_end", 0, 10),
+    ("clip", 1e-6, 10),
+    ("gamma", 0, 1),
+    ("gae_lambda", 0, 1),
+    ("value_coefficient", 0, 100),
+    ("max_grad_norm", 1e-6, 1e6),
+    ("points_scale", 1e-3, 1e6),
+    ("eval_seconds", 1, 1e9),
+    ("eval_matches", 0, 1e6),
+    ("save_seconds", 0, 1e9),
+)
+
+
+def read_config(path: Path) -> TrainConfig:
+    """Reads a configuration from a JSON file.
+
+    Raises:
+        UsageError: no such file, no JSON object, an unknown key or an impossible value.
+    """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be read as a training configuration: {error}") from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{path}: a training configuration is a JSON object")
+    try:
+        return TrainConfig.from_dict(data)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None

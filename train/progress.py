@@ -1,0 +1,33 @@
+"""Progress bars for the terminal."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from train.run import Progress as Standing
+
+
+@contextlib.contextmanager
+def training_bar(*, hidden: bool = False) -> Iterator["Callable[[Standing], None]"]:
+    """A bar on standard error with time left, decisions per second and newest results; gives what updates it."""
+    from rich.console import Console  # noqa: PLC0415 - not needed for --help
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (
+        TextColumn("training"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:
+        task = bar.add_task("training", total=1.0, note="")
+
+        def update(now: "Standing") -> None:
+            note = f"{now.speed:,.0f} decisions/s" + (f", {now.note}" if now.note else "")
+            bar.update(task, completed=now.done, note=note)
+
+        yield update

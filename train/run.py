@@ -1,0 +1,367 @@
+"""A training run from start, or from where it was interrupted, to its checkpoint."""
+
+import contextlib
+import json
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from stable_baselines3.common.callbacks import BaseCallback
+
+from agents import load
+from agents.base import Agent
+from agents.checkpoint import SUFFIX, CheckpointInfo, save_checkpoint
+from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
+from chicago_env.errors import UsageError
+from chicago_env.files import replacing
+from chicago_env.notation import parse_rules
+from chicago_env.pool import default_threads
+from chicago_env.setup import MAX_DEALS
+from chicago_env.vector import BatchEnv
+from eval.ranking import rank
+from train.config import TrainConfig, read_config
+from train.envs import SelfPlayVecEnv
+from train.equity import ClosedEquity, DealReward
+from train.log import run_logger
+from train.ppo import SelfPlayPPO, TrainingDiverged
+from train.state import load_state, save_state
+
+CONFIG, STATE = "config.json", "state.safetensors"
+OPPONENTS = ("random", "heuristic:novice")
+"""The fixed opponents of evaluations during a run."""
+
+_SCORES_SPREAD = 52  # start scores of single deals are drawn from 0 … 51, less where the target is lower
+_FOREVER = 1 << 60
+
+
+class Progress(NamedTuple):
+    """Where a run stands.
+
+    Attributes:
+        done: share of the budget, 0 to 1.
+        steps: decisions so far.
+        seconds: seconds of training so far, of all parts of an interrupted run.
+        speed: decisions per second in this part.
+        note: newest results, in words.
+    """
+
+    done: float
+    steps: int
+    seconds: float
+    speed: float
+    note: str
+
+
+class Result(NamedTuple):
+    """What a run has made.
+
+    Attributes:
+        checkpoint: the file.
+        steps: decisions trained on.
+        seconds: seconds of training.
+        finished: whether the budget was used up; otherwise the run was stopped and can be resumed.
+    """
+
+    checkpoint: Path
+    steps: int
+    seconds: float
+    finished: bool
+
+
+def prepare_folder(folder: Path, config: TrainConfig, *, resume: bool) -> TrainConfig:
+    """Makes the folder of a run, writes the configuration into it, or reads the one of the run to be resumed.
+
+    Raises:
+        UsageError: there is a run already, or none to resume, or it has another configuration.
+        OSError: the folder cannot be written.
+    """
+    if resume:
+        if not (folder / STATE).exists():
+            raise UsageError(f"{folder}: no run to resume there (no {STATE})")
+        saved, standard = read_config(folder / CONFIG).to_dict(), TrainConfig().to_dict()
+        for name, value in config.to_dict().items():
+            if value not in {_key(saved[name]), _key(standard[name])} and value not in (saved[name], standard[name]):
+                raise UsageError(f"a run is resumed as it began: {name} is {saved[name]} there, not {value}")
+        config = TrainConfig.from_dict(saved)
+    elif (folder / STATE).exists():
+        raise UsageError(f"{folder} holds a run already; resume it, or give another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+    if not resume:
+        with replacing(folder / CONFIG) as file:
+            file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
+    return config
+
+
+def _key(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _compile() -> None:
+    """Compiles what a run needs of the engine, before the clock starts."""
+    batch = BatchEnv(1, 2)
+    batch.step(batch.reset().mask.argmax(axis=1))
+
+
+def use_bfloat16(config: TrainConfig) -> bool:
+    """Whether the hidden layers are computed in bfloat16."""
+    if config.precision != "auto":
+        return config.precision == "bfloat16"
+    return config.device == "cuda" or torch.cpu._is_avx512_bf16_supported()
+
+
+def network_of(config: TrainConfig) -> NetworkConfig:
+    """Shape of the network of a run."""
+    return NetworkConfig((parse_rules(config.rules),), (config.players,), config.hidden)
+
+
+def make_model(config: TrainConfig) -> SelfPlayPPO:
+    """The learner of a run, at its start."""
+    rules = parse_rules(config.rules)
+    single = config.reward != "win"
+    batch = BatchEnv(
+        config.envs,
+        config.players,
+        rules,
+        config.seed,
+        reward="points" if config.reward == "points" else "win",
+        start_scores=min(_SCORES_SPREAD, rules.target) if single else 0,
+        max_deals=1 if single else MAX_DEALS,
+    )
+    env = SelfPlayVecEnv(
+        batch,
+        DealReward(ClosedEquity(rules)) if config.reward == "equity" else None,
+        scale=1 / config.points_scale if config.reward == "points" else 1.0,
+    )
+    return SelfPlayPPO(
+        env,
+        network_of(config),
+        seed=config.seed,
+        ent_coef=lambda left: config.entropy_end + (config.entropy - config.entropy_end) * left,
+        learning_rate=lambda left: config.learning_rate * left,
+        n_steps=config.rollout,
+        batch_size=config.minibatch,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        vf_coef=config.value_coefficient,
+        max_grad_norm=config.max_grad_norm,
+        bfloat16=use_bfloat16(config),
+        device=config.device,
+    )
+
+
+def source_commit() -> str | None:
+    """Commit of the sources, with `+` if they were changed since; None outside a checkout."""
+    root = Path(__file__).parent.parent
+    if not (root / ".git").exists():
+        return None
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", "-C", str(root), *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def frozen_agent(net: PolicyValueNet, name: str = "agent") -> NetworkAgent:
+    """An agent that plays as the network does now, whatever is trained later."""
+    copy = PolicyValueNet(net.config)
+    copy.load_state_dict({key: tensor.detach().cpu().clone() for key, tensor in net.state_dict().items()})
+    return NetworkAgent(copy.requires_grad_(False), name=name)
+
+
+class _Run(BaseCallback):
+    """Keeps time, saves, evaluates and stops, always between an update and the next rollout."""
+
+    model: SelfPlayPPO
+
+    def __init__(self, config: TrainConfig, folder: Path, on_progress: Callable[[Progress], None] | None) -> None:
+        super().__init__()
+        self.config, self.folder, self.on_progress = config, folder, on_progress
+        self.before = 0.0  # seconds of earlier parts of this run
+        self.first_steps = 0
+        self.paused = 0.0  # seconds of evaluations and savings in this part: not training
+        self.evaluations = 0
+        self.note = ""
+        self.interrupted = False
+        self.minutes, self.steps = config.budget
+        self.source = source_commit()
+        self._started = self._saved = self._evaluated = time.monotonic()
+
+    def start(self, about: dict[str, Any], steps: int) -> None:
+        """Takes up what earlier parts of the run left."""
+        self.before, self.evaluations = float(about.get("seconds", 0.0)), int(about.get("evaluations", 0))
+        self.first_steps = steps
+        self._started = self._saved = self._evaluated = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training so far."""
+        return self.before + time.monotonic() - self._started - self.paused
+
+    def remaining(self) -> float:
+        """What is left of the budget, 1 to 0."""
+        if self.minutes is not None:
+            used = self.seconds / (60 * self.minutes) if self.minutes > 0 else 1.0
+        else:
+            assert self.steps is not None
+            used = self.model.num_timesteps / self.steps
+        return min(1.0, max(0.0, 1.0 - used))
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_start(self) -> None:
+        now = time.monotonic()
+        left = self.remaining()
+        if self.interrupted or left <= 0:
+            self.model.stop = True
+        if self.model.stop or now - self._saved >= self.config.save_seconds:
+            self.save()
+        if self.config.eval_matches and now - self._evaluated >= self.config.eval_seconds and not self.model.stop:
+            self.evaluate()
+        self.paused += time.monotonic() - now
+        self.report(left)
+
+    def _on_rollout_end(self) -> None:
+        self.logger.record("time/decisions_per_second", self.speed)
+        self.logger.record("time/seconds", self.seconds)
+        self.logger.record("time/remaining", self.remaining())
+
+    @property
+    def speed(self) -> float:
+        """Decisions per second in this part of the run."""
+        return (self.model.num_timesteps - self.first_steps) / max(1e-9, self.seconds - self.before)
+
+    def report(self, left: float) -> None:
+        """Says where the run stands."""
+        if self.on_progress is not None:
+            self.on_progress(Progress(1 - left, self.model.num_timesteps, self.seconds, self.speed, self.note))
+
+    def save(self) -> None:
+        """Writes checkpoint and state."""
+        about = {"config": self.config.to_dict(), "seconds": self.seconds, "evaluations": self.evaluations}
+        self.write_checkpoint()
+        save_state(self.folder / STATE, self.model, about)
+        self._saved = time.monotonic()
+
+    def write_checkpoint(self) -> None:
+        """Writes the checkpoint."""
+        info = CheckpointInfo(
+            network=self.model.policy.net.config,
+            training={"algorithm": "self-play PPO", **self.config.to_dict()},
+            steps=self.model.num_timesteps,
+            seconds=round(self.seconds, 1),
+            seed=self.config.seed,
+            source=self.source,
+        )
+        save_checkpoint(checkpoint_path(self.folder, self.config), self.model.policy.net, info)
+
+    def evaluate(self) -> None:
+        """Plays mirrored matches against the fixed opponents."""
+        agent = frozen_agent(self.model.policy.net)
+        notes = []
+        for name in OPPONENTS:
+            field: dict[str, Agent] = {"agent": agent, name: load(name)}
+            result = rank(
+                field,
+                players=self.config.players,
+                rules=self.config.rules,
+                boards=0,
+                matches=self.config.eval_matches,
+                seed=self.config.seed + self.evaluations,
+            )
+            wins = result.pairs[0].wins
+            short = name.rpartition(":")[2]
+            for what, value in (("", wins.mean), ("_low", wins.low), ("_high", wins.high)):
+                if value is not None:
+                    self.logger.record(f"eval/wins_{short}{what}", value)
+            if wins.mean is not None:
+                notes.append(f"{100 * wins.mean:.0f} % against {short}")
+        self.note = ", ".join(notes)
+        self.evaluations += 1
+        self._evaluated = time.monotonic()
+
+
+def checkpoint_path(folder: Path, config: TrainConfig) -> Path:
+    """The checkpoint that a run in `folder` writes."""
+    return folder / f"{config.name}{SUFFIX}"
+
+
+@contextlib.contextmanager
+def _stopping(run: _Run) -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM lets the update in progress end; a second Ctrl-C breaks it off."""
+    old: dict[int, Any] = {}
+
+    def stop(number: int, frame: object) -> None:
+        run.interrupted = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            old[number] = signal.signal(number, stop)
+    except ValueError:  # not in the main thread, where signals are none of ours
+        pass
+    try:
+        yield
+    finally:
+        for caught, handler in old.items():
+            signal.signal(caught, handler)
+
+
+def train(
+    config: TrainConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    threads: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Trains, and writes `NAME.safetensors`, `config.json`, `log.jsonl`, TensorBoard files and the state of the run.
+
+    Args:
+        config: what to train; with `resume` only what differs from the defaults counts, and must agree with the run.
+        folder: folder of the run; made if it is not there.
+        resume: go on with the run in `folder`.
+        threads: threads of torch; by default one for each core this process may use.
+        on_progress: called after every update.
+
+    Raises:
+        UsageError: a configuration that is impossible or does not fit the folder.
+        CheckpointError: the saved state is damaged.
+        TrainingDiverged: a weight is no longer finite; the state of the last saving is kept.
+        OSError: the folder cannot be written.
+    """
+    config = prepare_folder(folder, config, resume=resume)
+    torch.set_num_threads(default_threads() if threads is None else threads)
+    _compile()
+    model = make_model(config)
+    run = _Run(config, folder, on_progress)
+    run.init_callback(model)
+    about = load_state(folder / STATE, model) if resume else {}
+    logger = run_logger(folder, model.num_timesteps)
+    model.set_logger(logger)
+    model.budget = run.remaining
+    run.start(about, model.num_timesteps)
+    try:
+        with _stopping(run):
+            model.learn(_FOREVER, callback=run, reset_num_timesteps=not resume)
+    except TrainingDiverged as error:
+        note = f"{error}. The state before is kept in {folder / STATE}" if (folder / STATE).exists() else str(error)
+        raise TrainingDiverged(note) from error
+    finally:
+        logger.close()
+    finished = run.remaining() <= 0
+    return Result(checkpoint_path(folder, config), model.num_timesteps, run.seconds, finished)

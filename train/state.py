@@ -1,0 +1,80 @@
+"""The state of a run in one file, without pickles: a run taken up from it goes on exactly as if never interrupted."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from agents.checkpoint import load_weights, read_tensors, write_tensors
+from chicago_env.errors import CheckpointError, ChicagoError
+from train.ppo import SelfPlayPPO
+
+FORMAT, VERSION = "chicago-training", 1
+
+Json = dict[str, Any]
+
+_BATCH, _ADAM, _NET = "batch.", "adam.", "net."
+
+
+def save_state(path: Path, model: SelfPlayPPO, about: Json) -> None:
+    """Writes weights, optimizer, generators, games and counters, with `about`, JSON that the caller needs again.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    tensors: dict[str, Tensor] = {_NET + name: tensor for name, tensor in model.policy.net.state_dict().items()}
+    for index, values in model.policy.optimizer.state_dict()["state"].items():
+        for name, value in values.items():
+            tensors[f"{_ADAM}{index}.{name}"] = torch.as_tensor(value)
+    for name, array in model.env.batch.get_state().items():
+        tensors[_BATCH + name] = torch.from_numpy(array)
+    tensors["generator.policy"] = model.policy.generator.get_state()
+    tensors["generator.minibatches"] = model.rollout_buffer.generator.get_state()
+    counters = {"steps": model.num_timesteps, "updates": model._n_updates}
+    write_tensors(path, {"format": FORMAT, "version": VERSION, "counters": counters, "about": about}, tensors)
+
+
+def load_state(path: Path, model: SelfPlayPPO) -> Json:
+    """Puts what `save_state` wrote into a model made with the same configuration; gives back `about`.
+
+    Raises:
+        CheckpointError: no such file, damaged, or of another configuration; the model may be half changed.
+    """
+    metadata, tensors = read_tensors(path, FORMAT, VERSION)
+    try:
+        counters, about = metadata["counters"], metadata["about"]
+        load_weights(path, model.policy.net, _part(tensors, _NET))
+        _load_optimizer(model, _part(tensors, _ADAM))
+        model.policy.generator.set_state(tensors["generator.policy"])
+        model.rollout_buffer.generator.set_state(tensors["generator.minibatches"])
+        model.env.resume({name: np.asarray(t.numpy()) for name, t in _part(tensors, _BATCH).items()})
+        model.num_timesteps, model._n_updates = int(counters["steps"]), int(counters["updates"])
+    except CheckpointError:
+        raise
+    except (KeyError, TypeError, ValueError, RuntimeError, ChicagoError) as error:
+        raise CheckpointError(path, f"does not fit this run: {error}") from None
+    assert model.env.last is not None
+    model._last_obs = model.env.last.observation
+    if not isinstance(about, dict):
+        raise CheckpointError(path, "does not fit this run: it says nothing about it")
+    return about
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _load_optimizer(model: SelfPlayPPO, tensors: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        index, name = key.split(".", 1)
+        state.setdefault(int(index), {})[name] = tensor
+    optimizer = model.policy.optimizer
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for number, values in state.items():
+        for name, tensor in values.items():
+            if name != "step" and tensor.shape != weights[number].shape:
+                raise ValueError(f"optimizer state {number}.{name} has shape {tuple(tensor.shape)}")
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
