@@ -152,5 +152,4 @@ def _load_checkpoint(path: Path) -> Agent:
         if error.name in _NEEDED:
             raise MissingExtra(error.name, "train") from error
         raise
-    agent: Agent = load_checkpoint(path)
-    return agent
+    return load_checkpoint(path)

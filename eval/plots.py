@@ -18,7 +18,7 @@ _INK, _GRID, _MARK = "#222222", "#d5d5d5", "#2266aa"
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
-    "svg.fonttype": "none",  # text stays text: small, and it can be searched and copied
+    "svg.fonttype": "path",  # looks the same whatever fonts there are
     "svg.hashsalt": "chicago-env",  # the same plot is the same file
 }
 _MAX_LABEL = 32
@@ -94,8 +94,8 @@ def _style() -> Any:
     return mpl.rc_context(_STYLE)
 
 
-def plots_of(ranking: "Ranking") -> dict[str, tuple[str, bytes]]:
-    """Every plot by name: as SVG to be put into a page, and as PNG."""
+def plots_of(ranking: "Ranking") -> dict[str, tuple[bytes, bytes]]:
+    """Every plot by name, as SVG and as PNG."""
     makers = {"intervals": intervals}
     if ranking.pairs:
         makers["pairs"] = heat_map
@@ -103,9 +103,8 @@ def plots_of(ranking: "Ranking") -> dict[str, tuple[str, bytes]]:
     with _style():
         for name, make in makers.items():
             figure = make(ranking)
-            vector, pixels = io.StringIO(), io.BytesIO()
+            vector, pixels = io.BytesIO(), io.BytesIO()
             figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
             figure.savefig(pixels, format="png", dpi=150, metadata={"Software": None}, facecolor="white")
-            svg = vector.getvalue()
-            plots[name] = svg[svg.index("<svg") :], pixels.getvalue()
+            plots[name] = vector.getvalue(), pixels.getvalue()
     return plots

@@ -1,6 +1,7 @@
 """A ranking as one page that needs nothing else, neither network nor other files."""
 
 import shlex
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,8 @@ def command_of(ranking: "Ranking") -> str:
     return shlex.join(str(word) for word in words)
 
 
-def _page(ranking: "Ranking", svgs: dict[str, str]) -> str:
+def _page(ranking: "Ranking", svgs: dict[str, bytes]) -> str:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an optional dependency
-    from markupsafe import Markup  # noqa: PLC0415 - as above
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     names = [row.name for row in ranking.rows]
@@ -58,8 +58,8 @@ def _page(ranking: "Ranking", svgs: dict[str, str]) -> str:
         config=ranking.config,
         rows=rows,
         pairs=pairs,
-        # drawn here, and matplotlib escapes the names
-        plots={name: Markup(svg) for name, svg in svgs.items()},
+        # As images: two drawings in one page would share the ids of their parts.
+        plots={name: f"data:image/svg+xml;base64,{b64encode(svg).decode()}" for name, svg in svgs.items()},
         command=command_of(ranking),
     )
 
@@ -76,7 +76,7 @@ def write_report(ranking: "Ranking", folder: Path) -> Path:
         page = _page(ranking, {name: svg for name, (svg, _) in plots.items()})
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".")[0]
-        if package not in {"matplotlib", "jinja2", "markupsafe"}:
+        if package not in {"matplotlib", "jinja2"}:
             raise
         raise MissingExtra(package, "eval") from error
     for name, (_, png) in plots.items():
