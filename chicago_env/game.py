@@ -41,8 +41,16 @@ def cards_of(mask: int) -> list[int]:
 def new_states(setups: Sequence[MatchSetup]) -> np.ndarray[Any, Any]:
     """Records (B,) of `STATE` with rules, players and scores of each setup; no match is started."""
     states = np.zeros(len(setups), dtype=STATE)
+    rows = states.view(np.uint8).reshape(len(setups), STATE.itemsize)
+    first: dict[tuple[int, int], int] = {}
     for i, setup in enumerate(setups):
-        set_rules(states[i : i + 1], setup.rules, setup.players)
+        # encoding rules takes long, and a harness has thousands of rows with the same
+        known = first.setdefault((id(setup.rules), setup.players), i)
+        if known == i:
+            set_rules(states[i : i + 1], setup.rules, setup.players)
+        else:
+            rows[i] = rows[known]
+    for i, setup in enumerate(setups):
         states["scores"][i, : setup.players] = setup.scores
     return states
 
