@@ -1,0 +1,390 @@
+"""Rankings: what they compute, that they are the same however they are played, the command line and the report."""
+
+import base64
+import html.parser
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import agents
+from agents.registry import REGISTRY, Entry
+from chicago_env.errors import MissingExtra, RulesError, SetupError
+from chicago_env.layout import layout_hash
+from chicago_env.records import read_records, verify_record
+from eval import Progress, Ranking, rank
+from eval.play import Games
+from eval.ranking import score_games
+from train.cli import run
+
+RANDOM = agents.load("random")
+NOVICE = agents.load("heuristic:novice")
+
+
+class First:
+    """Takes the first legal action."""
+
+    name = "first"
+
+    def act(self, observations, masks, rng):
+        return masks.argmax(axis=1)
+
+
+THREE = {"random": RANDOM, "novice": NOVICE, "first": First()}
+
+
+@pytest.fixture(scope="module")
+def three() -> Ranking:
+    return rank(THREE, boards=60, matches=12, max_deals=30, seed=4)
+
+
+def games_of(gains: list[list[int]], winner: list[int]) -> Games:
+    n = len(gains)
+    won = np.array(winner, dtype=np.int64)
+    return Games(np.array(gains, dtype=np.int64), won, won < 0, np.ones(n, dtype=np.int64), [])
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
+
+
+def test_scores_of_two_player_games() -> None:
+    games = games_of([[5, 2], [5, 2], [-15, 0], [1, 1]], [0, 0, 1, -1])
+    is_first = np.array([[True, False], [False, True], [True, False], [False, True]])
+    points, wins, winner = score_games(games, is_first)
+    assert points.tolist() == [3, -3, -15, 0]
+    assert wins.tolist() == [2, 0, 0, 1]  # halves
+    assert winner.tolist() == [0, 1, 1, -1]
+
+
+def test_scores_of_one_against_three() -> None:
+    games = games_of([[6, 1, 2, 3], [6, 1, 2, 3], [0, 0, 5, 0], [0, 0, 5, 0]], [0, 0, -1, -1])
+    is_first = np.array([[True, False, False, False], [False, True, True, True]] * 2)
+    points, wins, winner = score_games(games, is_first)
+    # three times the difference of the means: 6 - 2 and 2 - 6; 0 - 5/3 and 5/3 - 0
+    assert points.tolist() == [12, -12, -5, 5]
+    # quarters; nobody's win is shared out over the seats
+    assert wins.tolist() == [4, 0, 1, 3]
+    assert winner.tolist() == [0, 1, -1, -1]
+
+
+# --- rankings ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3, 5])
+def test_an_agent_against_itself_is_exactly_even_on_every_board(players: int) -> None:
+    twins = {"a": RANDOM, "b": agents.load("random")}
+    ranking = rank(twins, players=players, boards=20, matches=5, max_deals=5)
+    (pair,) = ranking.pairs
+    assert pair.points == (20, 0, 0, 0)
+    assert pair.wins.mean == 0.5
+    assert pair.games["deals"] == 20 * (2 if players == 2 else 2 * players)
+    assert pair.games["won_by_first"] == pair.games["won_by_second"]
+    assert [row.points.mean for row in ranking.rows] == [0, 0]
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_novice_beats_random(players: int) -> None:
+    ranking = rank({"random": RANDOM, "novice": NOVICE}, players=players, boards=300, matches=40, max_deals=60)
+    best, worst = ranking.rows
+    assert (best.name, worst.name) == ("novice", "random")
+    assert best.points.low is not None
+    assert best.points.low > 2
+    assert best.wins.low is not None
+    assert best.wins.low > 0.7
+    assert worst.points.mean == -(best.points.mean or 0)
+    assert (best.rating is None) == (players > 2)
+
+
+def test_every_pair_is_seen_from_both_sides(three: Ranking) -> None:
+    assert [(pair.first, pair.second) for pair in three.pairs] == [
+        ("random", "novice"),
+        ("random", "first"),
+        ("novice", "first"),
+    ]
+    by_name = {row.name: row for row in three.rows}
+    for name, row in by_name.items():
+        points = [
+            pair.points.mean * (1 if pair.first == name else -1)
+            for pair in three.pairs
+            if name in (pair.first, pair.second)
+        ]
+        assert row.points.mean == pytest.approx(sum(points) / 2)
+        assert row.points.boards == 60
+        wins = [
+            pair.wins.mean if pair.first == name else 1 - pair.wins.mean
+            for pair in three.pairs
+            if name in (pair.first, pair.second)
+        ]
+        assert row.wins.mean == pytest.approx(sum(wins) / 2)
+        assert row.games == 2 * 2 * (60 + 12)
+    assert sum(row.points.mean for row in three.rows) == pytest.approx(0)
+    assert [row.wins.mean for row in three.rows] == sorted((row.wins.mean for row in three.rows), reverse=True)
+    for pair in three.pairs:
+        games = pair.games
+        assert games["matches"] == 24 == games["won_by_first"] + games["won_by_second"] + games["truncated"]
+        assert pair is three.pair(pair.first, pair.second)
+    with pytest.raises(KeyError):
+        three.pair("first", "random")
+
+
+@pytest.mark.parametrize("rows", [1, 7, 50, 10_000])
+def test_the_result_does_not_depend_on_how_many_games_run_at_once(three: Ranking, rows: int) -> None:
+    assert rank(THREE, boards=60, matches=12, max_deals=30, seed=4, rows=rows).to_json() == three.to_json()
+
+
+def test_pairs_play_the_same_boards_whoever_else_takes_part(three: Ranking) -> None:
+    two = rank({"random": RANDOM, "first": First()}, boards=60, matches=12, max_deals=30, seed=4)
+    assert two.pairs == (three.pair("random", "first"),)
+
+
+def test_seeds_give_different_boards(three: Ranking) -> None:
+    assert rank(THREE, boards=60, matches=12, max_deals=30, seed=5).pairs != three.pairs
+
+
+def test_the_anchor_moves_ratings_alone(three: Ranking) -> None:
+    moved = rank(THREE, boards=60, matches=12, max_deals=30, seed=4, anchor="novice")
+    assert moved.pairs == three.pairs
+    for before, after in zip(three.rows, moved.rows, strict=True):
+        assert before.rating is not None
+        assert after.rating is not None
+        novice = next(row.rating.elo for row in three.rows if row.name == "novice" and row.rating)
+        assert after.rating.elo == pytest.approx(before.rating.elo - novice, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("names", "boards", "matches"),
+    [(["a"], 5, 5), (["a", "b"], 0, 0), (["a", "b"], 1, 1), (["a", "b"], 0, 3), (["a", "b", "c"], 3, 0)],
+)
+def test_small_rankings_have_defined_results(names: list[str], boards: int, matches: int, tmp_path: Path) -> None:
+    ranking = rank(dict.fromkeys(names, RANDOM), boards=boards, matches=matches, max_deals=3)
+    data = json.loads(ranking.to_json(), parse_constant=lambda word: pytest.fail(f"{word} in the JSON"))
+    assert len(data["table"]) == len(names)
+    assert "nan" not in ranking.text().lower()
+    assert all(name in ranking.text() for name in names)
+    page = ranking.write_report(tmp_path).read_text()
+    assert "nan" not in re.sub(r'src="[^"]*"', "", page).lower()
+
+
+def test_impossible_arguments_are_named() -> None:
+    for options, words in [
+        ({"boards": -1}, "boards"),
+        ({"matches": 1.5}, "matches"),
+        ({"seed": -1}, "seed"),
+        ({"rows": 0}, "rows"),
+        ({"max_deals": 0}, "max_deals"),
+        ({"anchor": "nobody"}, "anchor: 'nobody' is none of the agents"),
+    ]:
+        with pytest.raises(SetupError, match=words):
+            rank({"a": RANDOM}, **options)
+    with pytest.raises(SetupError, match="agents: none given"):
+        rank({})
+    for options in ({"players": 7}, {"rules": "poker"}):
+        with pytest.raises(RulesError):
+            rank({"a": RANDOM}, **options)
+
+
+def test_scipy_and_choix_are_asked_for_before_anything_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "choix", None)
+    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    with pytest.raises(MissingExtra, match=r"chicago-env\[eval\]"):
+        rank({"a": RANDOM, "b": RANDOM})
+
+
+def test_progress_is_told() -> None:
+    seen: list[Progress] = []
+    rank({"a": RANDOM, "b": NOVICE}, boards=30, matches=5, max_deals=3, rows=20, progress=seen.append)
+    for kind, total in (("deal", 30), ("match", 5)):
+        done = [progress.done for progress in seen if progress.kind == kind]
+        assert done == sorted(done)
+        assert done[-1] == total
+        assert len(set(done)) > 3
+        assert {progress.total for progress in seen if progress.kind == kind} == {total}
+
+
+def test_records_of_every_game_are_handed_out() -> None:
+    records: list[dict] = []
+    ranking = rank({"a": RANDOM, "b": NOVICE}, players=3, boards=4, matches=2, max_deals=3, on_record=records.append)
+    assert len(records) == 6 * (4 + 2)
+    assert ranking.pairs == rank({"a": RANDOM, "b": NOVICE}, players=3, boards=4, matches=2, max_deals=3).pairs
+    for record in records:
+        verify_record(record)
+        assert set(record["names"]) == {"a", "b"}
+    deals = [record for record in records if record["max_deals"] == 1]
+    assert len(deals) == 24
+    gained = 0.0
+    for record in deals:
+        points = [end - start for end, start in zip(record["result"]["scores"], record["start_scores"], strict=True)]
+        of_a = [gain for gain, name in zip(points, record["names"], strict=True) if name == "a"]
+        of_b = [gain for gain, name in zip(points, record["names"], strict=True) if name == "b"]
+        gained += sum(of_a) / len(of_a) - sum(of_b) / len(of_b)
+    assert ranking.pair("a", "b").points.mean == pytest.approx(gained / 24)
+
+
+def test_the_json_says_what_was_played(three: Ranking) -> None:
+    data = three.to_dict()
+    assert (data["format"], data["version"]) == ("chicago-ranking", 1)
+    assert data["versions"]["layout_hash"] == layout_hash()
+    assert data["rules"] == "pagat"
+    assert data["rules_fields"]["target"] == 52
+    assert (data["players"], data["boards"], data["matches"], data["seed"], data["max_deals"]) == (2, 60, 12, 4, 30)
+    assert data["agents"] == list(THREE)
+    assert "speed" not in three.to_json()
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+class Page(html.parser.HTMLParser):
+    """Checks nesting, and collects ids and whatever else the page would load."""
+
+    VOID = frozenset({"meta", "img", "br", "link"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.loads: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(str(value))
+            if name in {"src", "href", "srcset"}:
+                self.loads.append(str(value))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_the_report_is_one_page_that_loads_nothing(three: Ranking, tmp_path: Path) -> None:
+    page = three.write_report(tmp_path / "new" / "folder")
+    assert sorted(os.listdir(page.parent)) == ["intervals.png", "pairs.png", "ranking.html", "ranking.json"]
+    assert (page.parent / "ranking.json").read_text() == three.to_json()
+    parsed = Page()
+    parsed.feed(page.read_text("utf-8"))
+    assert parsed.open == []
+    assert len(parsed.ids) == len(set(parsed.ids))
+    prefix = "data:image/svg+xml;base64,"
+    assert len(parsed.loads) == 2
+    for load in parsed.loads:
+        assert load.startswith(prefix)
+        assert ElementTree.fromstring(base64.b64decode(load.removeprefix(prefix))).tag.endswith("}svg")
+    text = " ".join(parsed.text)
+    assert "http" not in text
+    assert "chicago eval rank random novice first --players 2 --rules pagat --boards 60 --matches 12 --seed 4" in text
+    for row in three.rows:
+        assert f"{100 * (row.wins.mean or 0):.1f} [" in text
+    for name in ("intervals.png", "pairs.png"):
+        assert (page.parent / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_names_cannot_write_into_the_page(tmp_path: Path) -> None:
+    hostile = '<script>alert("x")</script>'
+    ranking = rank({hostile: RANDOM, "$x_1$ & [bold]": RANDOM}, boards=2, matches=2, max_deals=2)
+    page = ranking.write_report(tmp_path).read_text("utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "[bold]" in ranking.text()
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+SMALL = ("--boards", "6", "--matches", "2", "--max-deals", "5")
+
+
+def test_the_command_writes_what_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, data, records = tmp_path / "report", tmp_path / "result.json", tmp_path / "games.jsonl"
+    words = ["eval", "rank", "random", "heuristic:novice", "random", *SMALL]
+    assert run([*words, "--out", str(out), "--json", str(data), "--records", str(records)]) == 0
+    shown = capsys.readouterr()
+    assert all(name in shown.out for name in ("random", "heuristic:novice", "random#2"))
+    assert str(out / "ranking.html") in shown.err
+    assert (out / "ranking.json").read_bytes() == data.read_bytes()
+    result = json.loads(data.read_text())
+    assert result["agents"] == ["random", "heuristic:novice", "random#2"]
+    assert sum(1 for _ in read_records(records)) == 3 * 2 * (6 + 2)
+    assert run([*words, "--json", "-", "--rows", "5"]) == 0
+    assert capsys.readouterr().out == data.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "no agents given"),
+        (["nobody"], "agent 'nobody': no agent of that name"),
+        (["random", "--rules", "poker"], "poker"),
+        (["random", "--players", "9"], "players: 9"),
+        (["random", "--boards", "-3"], "boards: -3"),
+        (["random", "--boards", "many"], "--boards"),
+        (["random", "--json", "/nowhere/at/all.json"], "/nowhere/at"),
+        (["random", "--records", "/nowhere/at/all.jsonl"], "/nowhere/at"),
+        (["random", "--records", "games.txt"], "games.txt"),
+    ],
+)
+def test_bad_input_is_one_line_and_an_exit_code(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["eval", "rank", *words]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert len(shown.err.splitlines()) == 1
+    assert message in shown.err
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_there_already_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = tmp_path / "games.jsonl"
+    records.write_text("mine\n")
+    assert run(["eval", "rank", "random", *SMALL, "--records", str(records)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert records.read_text() == "mine\n"
+
+
+def test_a_broken_agent_ends_the_event_and_nothing_written_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Tiring:
+        name = "tiring"
+        left = 60
+
+        def act(self, observations, masks, rng):
+            self.left -= 1
+            return masks.argmax(axis=1) if self.left > 0 else np.full(len(masks), 999)
+
+    monkeypatch.setitem(REGISTRY, "tiring", Entry("for tests", Tiring))
+    old = tmp_path / "ranking.json"
+    old.write_text("old")
+    records = tmp_path / "games.jsonl"
+    words = ["eval", "rank", "random", "tiring", *SMALL, "--rows", "2"]
+    assert run([*words, "--out", str(tmp_path), "--records", str(records)]) == 2
+    shown = capsys.readouterr()
+    assert shown.err.startswith("chicago: error: agent tiring, row 0: act() returned action 999")
+    assert len(shown.err.splitlines()) == 1
+    assert old.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["games.jsonl", "ranking.json"]
+    whole = [verify_record(line.record) for line in read_records(records)]
+    assert whole
+
+
+def test_a_folder_that_cannot_be_written_is_seen_before_anything_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    (tmp_path / "file").write_text("")
+    for option in ("--out", "--json", "--records"):
+        assert run(["eval", "rank", "random", "random", option, str(tmp_path / "file" / "x.jsonl")]) == 2
+        error = capsys.readouterr().err
+        assert str(tmp_path / "file") in error
+        assert len(error.splitlines()) == 1
