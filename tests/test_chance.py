@@ -35,6 +35,14 @@ def test_compiled_and_plain_generator_agree() -> None:
         assert 0 <= chance.unit(key, a) < 1
 
 
+def test_numbers_are_those_of_splitmix64() -> None:
+    """The first outputs of the reference generator (Vigna's splitmix64.c) with the state 1234567: seeds written down today
+    must give the same cards in every later version."""
+    reference = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    assert [chance.unit(1234567, i) for i in range(3)] == [(number >> 11) * 2.0**-53 for number in reference]
+    assert chance.key_of(17, chance.DECK, 3, 0) == -210318412326787629
+
+
 def test_keys_of_different_words_differ() -> None:
     keys = {chance.key_of(s, p, a, b) for s in range(12) for p in range(1, 6) for a in range(12) for b in range(12)}
     assert len(keys) == 12 * 5 * 12 * 12
@@ -86,6 +94,12 @@ def test_a_deal_is_the_same_whatever_was_played_before(players: int) -> None:
             while not game.over and game.deal == deal:
                 play(game, rng, 1)
     assert len(seen) == 6
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_cards_belong_to_seats_whoever_deals(players: int) -> None:
+    hands = [all_hands(Game(players, seed=8, first_dealer=dealer)) for dealer in range(players)]
+    assert all(other == hands[0] for other in hands)
 
 
 @pytest.mark.parametrize(("players", "most"), [(2, 5), (3, 5), (4, 2), (5, 1), (6, 1)])
