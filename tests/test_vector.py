@@ -8,6 +8,7 @@ import pytest
 
 from chicago_env.errors import ChicagoError, IllegalAction, RulesError, SetupError
 from chicago_env.game import Game
+from chicago_env.kernels.batch import match_seed
 from chicago_env.records import record_of, record_of_game, verify_record
 from chicago_env.setup import MatchSetup
 from chicago_env.vector import BatchEnv, GameBatch
@@ -112,6 +113,17 @@ def test_rows_differ_from_each_other_and_seeds_from_rows() -> None:
     other = BatchEnv(64, 2, seed=1)
     other.reset()
     assert not set(other.match_seeds.tolist()) & set(first.tolist())
+
+
+def test_matches_of_a_row_are_numbered_one_by_one() -> None:
+    env = BatchEnv(4, 2, seed=6, max_deals=1)
+    rng = np.random.default_rng(0)
+    now, numbers = env.reset(), np.zeros(4, dtype=np.int64)
+    for _ in range(100):
+        assert env.match_seeds.tolist() == [match_seed(6, row, int(numbers[row])) for row in range(4)]
+        now = env.step(pick(now.mask, rng))
+        numbers += now.done
+    assert (numbers > 2).all()
 
 
 def test_arrays_handed_out_are_never_written_again() -> None:
