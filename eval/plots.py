@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eval.results import Result
 from eval.stats import Estimate
 from eval.tables import oriented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from eval.ranking import Ranking
 
 _INK, _GRID, _MARK = "#222222", "#d5d5d5", "#2266aa"
 _STYLE: Any = {
@@ -46,7 +45,7 @@ def _dots(axes: "Axes", names: list[str], estimates: list[Estimate], scale: floa
     axes.tick_params(axis="y", length=0)
 
 
-def intervals(ranking: "Ranking") -> "Figure":
+def intervals(ranking: Result) -> "Figure":
     """Match wins and points per deal of all agents with their intervals."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an optional dependency
 
@@ -58,7 +57,7 @@ def intervals(ranking: "Ranking") -> "Figure":
     return figure
 
 
-def heat_map(ranking: "Ranking") -> "Figure":
+def heat_map(ranking: Result) -> "Figure":
     """Every pair: colour by match wins of the row against the column, with the points per deal below."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an optional dependency
 
@@ -94,7 +93,7 @@ def _style() -> Any:
     return mpl.rc_context(_STYLE)
 
 
-def plots_of(ranking: "Ranking") -> dict[str, tuple[bytes, bytes]]:
+def plots_of(ranking: Result) -> dict[str, tuple[bytes, bytes]]:
     """Every plot by name, as SVG and as PNG."""
     makers = {"intervals": intervals}
     if ranking.pairs:

@@ -1,7 +1,6 @@
 """Ranks agents: every pair plays the same boards; points by single deals, wins by whole matches."""
 
 import dataclasses
-import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,11 +16,12 @@ from chicago_env.notation import format_rules, parse_rules
 from chicago_env.rules import Rules, check_players, suggestion
 from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
 from eval.boards import Kind, Lineup, board_root, lineups, make_board, pairs, setup_of
+from eval.extras import STATISTICS, require
 from eval.play import Clock, Games, play_games
-from eval.ratings import Rating, bradley_terry
-from eval.stats import CONFIDENCE, Estimate, mean_interval, share_interval, variance_factor
+from eval.ratings import bradley_terry
+from eval.results import PairResult, Result, Row
+from eval.stats import CONFIDENCE, mean_interval, share_interval, variance_factor
 
-FORMAT, VERSION = "chicago-ranking", 1
 MAX_BOARDS = 10_000_000
 DEFAULT_ROWS = 4096
 """Games in lock-step. The result does not depend on it."""
@@ -44,96 +44,8 @@ class Progress(NamedTuple):
     total: int
 
 
-@dataclasses.dataclass(frozen=True)
-class PairResult:
-    """How two agents did against each other, from the view of the first.
-
-    Attributes:
-        first: name of the first agent.
-        second: name of the second.
-        points: points per deal: mean of the first agent's seats less the mean of the second's.
-        wins: share of matches won by a seat of the first agent; a truncated match is shared out over all seats.
-        games: numbers of games: deals, matches, matches won by either and truncated.
-        variance_factor: how many times as many independent deals would be needed for the same interval.
-    """
-
-    first: str
-    second: str
-    points: Estimate
-    wins: Estimate
-    games: Mapping[str, int]
-    variance_factor: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "points_per_deal": self.points.to_dict(),
-            "match_wins": self.wins.to_dict(),
-            "games": dict(self.games),
-            "variance_factor": self.variance_factor,
-        }
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """An agent's line in the table: means over all other agents, each pair weighing the same; see `PairResult`."""
-
-    name: str
-    points: Estimate
-    wins: Estimate
-    rating: Rating | None
-    games: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Ranking:
-    """The result of `rank`.
-
-    Attributes:
-        config: what was asked for, as JSON has it.
-        rows: the table, best first.
-        pairs: every pair, in the order in which the agents were given.
-        speeds: decisions per second of each agent, None where it was not asked. Measured, so not part of `to_dict`.
-        seconds: wall clock time of the whole; as `speeds`.
-    """
-
-    config: Mapping[str, Any]
-    rows: tuple[Row, ...]
-    pairs: tuple[PairResult, ...]
-    speeds: Mapping[str, float | None]
-    seconds: float
-
-    def pair(self, first: str, second: str) -> PairResult:
-        """The result of two agents, in the order in which they were given to `rank`.
-
-        Raises:
-            KeyError: no such pair.
-        """
-        for result in self.pairs:
-            if (result.first, result.second) == (first, second):
-                return result
-        raise KeyError((first, second))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but times, as JSON has it: the same for the same arguments, on any number of rows at a time."""
-        table = [
-            {
-                "agent": row.name,
-                "match_wins": row.wins.to_dict(),
-                "points_per_deal": row.points.to_dict(),
-                "rating": None if row.rating is None else row.rating._asdict(),
-                "games": row.games,
-            }
-            for row in self.rows
-        ]
-        head = {"format": FORMAT, "version": VERSION, **self.config}
-        return {**head, "table": table, "pairs": [pair.to_dict() for pair in self.pairs]}
-
-    def to_json(self) -> str:
-        """`to_dict` as text, with a line break at the end."""
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+class Ranking(Result):
+    """The result of `rank`, with the ways to show it."""
 
     def text(self, *, width: int = 110) -> str:
         """The tables as plain text."""
@@ -206,7 +118,7 @@ def rank(
     table.rows = check_int("rows", rows, 1, 1 << 20)
     boards = check_int("boards", boards, 0, MAX_BOARDS)
     matches = check_int("matches", matches, 0, MAX_BOARDS)
-    _require("scipy", "choix")
+    require(*STATISTICS)
     deals = table.play(agents, "deal", boards, progress, on_record)
     decided = table.play(agents, "match", matches, progress, on_record)
     config = {
@@ -423,13 +335,3 @@ def _versions() -> dict[str, Any]:
         "layout_hash": layout_hash(),
         "actions": ACTION_VERSION,
     }
-
-
-def _require(*packages: str) -> None:
-    import importlib.util  # noqa: PLC0415 - as above
-
-    from chicago_env.errors import MissingExtra  # noqa: PLC0415 - as above
-
-    for package in packages:
-        if importlib.util.find_spec(package) is None:
-            raise MissingExtra(package, "eval")

@@ -3,20 +3,18 @@
 import shlex
 from base64 import b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chicago_env.errors import MissingExtra
 from chicago_env.files import replacing
+from eval.extras import REPORT, require
+from eval.results import Result
 from eval.tables import matrix_cell, points_text, rating_text, speed_text, title_of, wins_text
-
-if TYPE_CHECKING:
-    from eval.ranking import Ranking
 
 TEMPLATE = Path(__file__).parent / "templates" / "ranking.html.j2"
 PAGE, DATA = "ranking.html", "ranking.json"
 
 
-def command_of(ranking: "Ranking") -> str:
+def command_of(ranking: Result) -> str:
     """The command line that plays the same again, where the agents' names are specs."""
     config = ranking.config
     words = ["chicago", "eval", "rank", *config["agents"], "--players", config["players"], "--rules", config["rules"]]
@@ -25,7 +23,7 @@ def command_of(ranking: "Ranking") -> str:
     return shlex.join(str(word) for word in words)
 
 
-def _page(ranking: "Ranking", svgs: dict[str, bytes]) -> str:
+def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an optional dependency
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -64,21 +62,16 @@ def _page(ranking: "Ranking", svgs: dict[str, bytes]) -> str:
     )
 
 
-def write_report(ranking: "Ranking", folder: Path) -> Path:
+def write_report(ranking: Result, folder: Path) -> Path:
     """Writes data, page and plots; see `Ranking.write_report`."""
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / DATA) as file:
         file.write(ranking.to_json().encode())
-    try:
-        from eval.plots import plots_of  # noqa: PLC0415 - an optional dependency
+    require(*REPORT)
+    from eval.plots import plots_of  # noqa: PLC0415 - as above
 
-        plots = plots_of(ranking)
-        page = _page(ranking, {name: svg for name, (svg, _) in plots.items()})
-    except ModuleNotFoundError as error:
-        package = (error.name or "").split(".")[0]
-        if package not in {"matplotlib", "jinja2"}:
-            raise
-        raise MissingExtra(package, "eval") from error
+    plots = plots_of(ranking)
+    page = _page(ranking, {name: svg for name, (svg, _) in plots.items()})
     for name, (_, png) in plots.items():
         with replacing(folder / f"{name}.png") as file:
             file.write(png)

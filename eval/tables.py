@@ -1,17 +1,15 @@
 """Rankings as tables for a terminal."""
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from eval.ratings import Rating
+from eval.results import Result, Row
 from eval.stats import Estimate
-
-if TYPE_CHECKING:
-    from eval.ranking import PairResult, Ranking, Row
-    from eval.ratings import Rating
 
 UNKNOWN = "–"
 HEADINGS = ("match wins %", "points a deal", "Elo", "moves/s")
@@ -33,7 +31,7 @@ def points_text(estimate: Estimate) -> str:
     return f"{estimate.mean:+.2f} ± {UNKNOWN if half is None else format(half, '.2f')}"
 
 
-def rating_text(rating: "Rating | None") -> str:
+def rating_text(rating: Rating | None) -> str:
     """A rating with its interval, e.g. `120 [95, 144]`."""
     return UNKNOWN if rating is None else f"{round(rating.elo)} [{round(rating.low)}, {round(rating.high)}]"
 
@@ -43,7 +41,7 @@ def speed_text(speed: float | None) -> str:
     return UNKNOWN if speed is None else f"{float(f'{speed:.2e}'):,.0f}"
 
 
-def title_of(ranking: "Ranking") -> str:
+def title_of(ranking: Result) -> str:
     """What was played, in a line."""
     config = ranking.config
     return (
@@ -52,12 +50,12 @@ def title_of(ranking: "Ranking") -> str:
     )
 
 
-def _cells(ranking: "Ranking", row: "Row") -> list[str]:
+def _cells(ranking: Result, row: Row) -> list[str]:
     speed = speed_text(ranking.speeds.get(row.name))
     return [wins_text(row.wins), points_text(row.points), rating_text(row.rating), speed]
 
 
-def main_table(ranking: "Ranking") -> Table:
+def main_table(ranking: Result) -> Table:
     """The table of all agents, best first."""
     table = Table(title=title_of(ranking), title_justify="left", **_PLAIN)
     table.add_column("agent", overflow="fold")
@@ -68,9 +66,8 @@ def main_table(ranking: "Ranking") -> Table:
     return table
 
 
-def oriented(ranking: "Ranking", row: str, column: str) -> tuple[float | None, float | None]:
+def oriented(ranking: Result, row: str, column: str) -> tuple[float | None, float | None]:
     """Share of wins and points per deal of `row` against `column`; None where they did not meet."""
-    pair: PairResult
     for pair in ranking.pairs:
         wins, points = pair.wins.mean, pair.points.mean
         if (pair.first, pair.second) == (row, column):
@@ -80,14 +77,14 @@ def oriented(ranking: "Ranking", row: str, column: str) -> tuple[float | None, f
     return None, None
 
 
-def matrix_cell(ranking: "Ranking", row: str, column: str) -> str:
+def matrix_cell(ranking: Result, row: str, column: str) -> str:
     """Match wins and points per deal of one agent against another."""
     wins, points = oriented(ranking, row, column)
     share = UNKNOWN if wins is None else f"{100 * wins:.0f} %"
     return f"{share} {UNKNOWN if points is None else format(points, '+.2f')}"
 
 
-def matrix_table(ranking: "Ranking") -> Table:
+def matrix_table(ranking: Result) -> Table:
     """Every pair: match wins and points per deal of the row against the column."""
     names = [row.name for row in ranking.rows]
     title = "Row against column: match wins, points a deal"
@@ -101,7 +98,7 @@ def matrix_table(ranking: "Ranking") -> Table:
     return table
 
 
-def tables_of(ranking: "Ranking") -> Group:
+def tables_of(ranking: Result) -> Group:
     """All tables; the matrix only where it says more than the first table."""
     parts: list[Table] = [main_table(ranking)]
     if len(ranking.rows) > 2:
@@ -112,7 +109,7 @@ def tables_of(ranking: "Ranking") -> Group:
     return Group(*(part for table in parts for part in (table, "")), Text(notes, style="dim"))
 
 
-def text_of(ranking: "Ranking", width: int) -> str:
+def text_of(ranking: Result, width: int) -> str:
     """The tables as plain text."""
     out = io.StringIO()
     Console(file=out, width=width, highlight=False).print(tables_of(ranking))

@@ -195,6 +195,26 @@ def test_scipy_and_choix_are_asked_for_before_anything_is_played(monkeypatch: py
         rank({"a": RANDOM, "b": RANDOM})
 
 
+def test_matplotlib_is_asked_for_before_anything_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run(["eval", "rank", "random", "random", "--out", str(tmp_path / "x")]) == 2
+    assert capsys.readouterr().err.startswith(
+        "chicago: error: matplotlib is not installed; pip install 'chicago-env[eval]'"
+    )
+
+
+def test_without_matplotlib_the_numbers_are_kept(
+    three: Ranking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra):
+        three.write_report(tmp_path)
+    assert (tmp_path / "ranking.json").read_text() == three.to_json()
+
+
 def test_progress_is_told() -> None:
     seen: list[Progress] = []
     rank({"a": RANDOM, "b": NOVICE}, boards=30, matches=5, max_deals=3, rows=20, progress=seen.append)

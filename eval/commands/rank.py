@@ -13,6 +13,7 @@ import tyro
 from chicago_env.cli import OK
 from chicago_env.errors import UsageError
 from chicago_env.setup import MAX_DEALS
+from eval.extras import REPORT, require
 
 if TYPE_CHECKING:
     from agents import Agent
@@ -114,9 +115,11 @@ def _check_outputs(config: Config) -> None:
     Raises:
         UsageError: the file of records is there already.
         OSError: a folder is not there or cannot be written.
+        MissingExtra: a report is asked for, and a package that it needs is not installed.
     """
     folders = []
     if config.out is not None:
+        require(*REPORT)
         folders.append(Path(config.out))
         folders[0].mkdir(parents=True, exist_ok=True)
     if config.json not in {None, STDOUT}:
