@@ -62,20 +62,16 @@ def mean_interval(values: Sequence[float] | np.ndarray[Any, Any], confidence: fl
 def share_interval(values: Sequence[float] | np.ndarray[Any, Any], confidence: float = CONFIDENCE) -> Estimate:
     """Mean of values in [0, 1], as shares of wins are.
 
-    The interval of `mean_interval` with two boards added, one won and one lost, cut to [0, 1] and widened to the plain
-    mean where that lies outside (Agresti & Caffo, "Simple and effective confidence intervals for proportions", The
-    American Statistician 54, 2000, carried over to clusters). So all wins do not look certain: n boards won of n
-    have a lower limit near 1 - 3/n. Without boards the interval is [0, 1].
+    The interval of `mean_interval` with two boards added, one won and one lost, cut to [0, 1] (Agresti & Caffo, "Simple
+    and effective confidence intervals for proportions", The American Statistician 54, 2000, carried over to clusters). So
+    all wins do not look certain: n boards won of n have a lower limit near 1 - 3/n. Without boards it is [0, 1]. It always
+    holds the plain mean, which lies within 1/(n + 2) of the middle.
     """
     x = np.asarray(values, dtype=np.float64)
-    n = len(x)
     padded = mean_interval(np.concatenate([x, [0.0, 1.0]]), confidence)
-    low = max(padded.low or 0.0, 0.0)
+    low = 0.0 if padded.low is None else max(padded.low, 0.0)
     high = 1.0 if padded.high is None else min(padded.high, 1.0)
-    if n == 0:
-        return Estimate(0, None, low, high)
-    mean = float(x.mean())
-    return Estimate(n, mean, min(low, mean), max(high, mean))
+    return Estimate(len(x), float(x.mean()) if len(x) else None, low, high)
 
 
 def variance_factor(games: np.ndarray[Any, Any], boards: np.ndarray[Any, Any]) -> float | None:

@@ -92,6 +92,12 @@ def test_one_card_is_asked_for_face_up_and_taken_if_its_rank_is_held() -> None:
         assert answer(game) == expected
 
 
+def test_a_single_card_of_the_rank_is_enough_to_take_a_face_up_card() -> None:
+    game = game_of("2C 5D 7H TS KC", "3C 6D 8H JS QC", draws="KH", rules="open-card")
+    go(game, "discard 2C", "exchange open")
+    assert answer(game) == "accept card"
+
+
 @pytest.mark.parametrize(
     ("rules", "scores", "expected"),
     [
