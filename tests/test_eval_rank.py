@@ -170,6 +170,13 @@ def test_small_rankings_have_defined_results(names: list[str], boards: int, matc
     assert "nan" not in re.sub(r'src="[^"]*"', "", page).lower()
 
 
+def test_one_agent_has_met_nobody() -> None:
+    (row,) = rank({"a": RANDOM}, boards=5, matches=5).rows
+    assert (row.points.boards, row.points.mean) == (0, None)
+    assert row.wins == (0, None, 0, 1)
+    assert row.games == 0
+
+
 def test_impossible_arguments_are_named() -> None:
     for options, words in [
         ({"boards": -1}, "boards"),
