@@ -1,6 +1,7 @@
 """The registry of agents, the checks between agents and games, and `random`."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from agents import AgentError, AgentSpecError, registry
 from agents.base import check_answer, check_batch
 from agents.registry import REGISTRY, Entry
 from agents.uniform import RandomAgent
+from chicago_env import _jit
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.errors import ChicagoError, MissingExtra
 from chicago_env.layout import OBSERVATION_SIZE
@@ -260,6 +262,22 @@ def test_heuristics_run_without_torch() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
     assert "agents.novice" in loaded.stdout.split()
     assert not {"torch", "safetensors", "stable_baselines3"} & set(loaded.stdout.split())
+
+
+def test_compiled_code_goes_stale_with_the_sources_it_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of agents use the engine, not the other way round; those of strangers use the engine."""
+    for package in ("chicago_env", "agents"):
+        shutil.copytree(ROOT / package, tmp_path / package)
+    monkeypatch.setattr(_jit, "__file__", str(tmp_path / "chicago_env" / "_jit.py"))
+    packages = ("chicago_env", "agents", "a_stranger")
+
+    def changed_by(file: Path) -> list[str]:
+        before = [_jit._source_hash(package) for package in packages]
+        file.write_text(file.read_text("utf-8") + "# changed\n", "utf-8")
+        return [p for p, hashed in zip(packages, before, strict=True) if _jit._source_hash(p) != hashed]
+
+    assert changed_by(tmp_path / "agents" / "novice.py") == ["agents"]
+    assert changed_by(tmp_path / "chicago_env" / "engine" / "flow.py") == [*packages]
 
 
 def test_chicago_agents_lists_them(capsys: pytest.CaptureFixture[str]) -> None:

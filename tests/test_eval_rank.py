@@ -20,6 +20,7 @@ from chicago_env.records import read_records, verify_record
 from eval import Progress, Ranking, rank
 from eval.play import Games
 from eval.ranking import score_games
+from eval.tables import oriented
 from train.cli import run
 
 RANDOM = agents.load("random")
@@ -130,6 +131,13 @@ def test_every_pair_is_seen_from_both_sides(three: Ranking) -> None:
         assert pair is three.pair(pair.first, pair.second)
     with pytest.raises(KeyError):
         three.pair("first", "random")
+
+
+def test_the_matrix_shows_the_row_against_the_column(three: Ranking) -> None:
+    pair = three.pair("random", "novice")
+    assert oriented(three, "random", "novice") == (pair.wins.mean, pair.points.mean)
+    assert oriented(three, "novice", "random") == (1 - (pair.wins.mean or 0), -(pair.points.mean or 0))
+    assert oriented(three, "novice", "novice") == (None, None)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 50, 10_000])
