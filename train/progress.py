@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from eval.ranking import Progress as Ranked
     from train.run import Progress as Standing
 
 
@@ -31,3 +32,22 @@ def training_bar(*, hidden: bool = False) -> Iterator["Callable[[Standing], None
             bar.update(task, completed=now.done, note=note)
 
         yield update
+
+
+@contextlib.contextmanager
+def ranking_bar(*, hidden: bool = False) -> Iterator["Callable[[Ranked], None]"]:
+    """A bar on standard error for `eval.rank`; gives what updates it."""
+    from rich.console import Console  # noqa: PLC0415 - not needed for --help
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:
+        tasks = {kind: bar.add_task(f"ranking, {word}", total=None) for kind, word in _KINDS.items()}
+
+        def update(now: "Ranked") -> None:
+            bar.update(tasks[now.kind], completed=now.done, total=now.total)
+
+        yield update
+
+
+_KINDS = {"deal": "single deals", "match": "matches"}
