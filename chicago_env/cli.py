@@ -10,7 +10,6 @@ import importlib.util
 import io
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
@@ -28,7 +27,8 @@ EXTRAS = {
 }
 """The extra of `chicago-env` that installs each optional package."""
 
-_BOX = re.compile(r"[\u2500-\u257f]")
+_FRAME = "\u2500\u2502\u256d\u256e\u256f\u2570 +|-"
+"""What tyro draws frames with, on terminals with and without box characters."""
 
 
 class Command(NamedTuple):
@@ -129,6 +129,17 @@ def _list(commands: list[Command], group: list[str]) -> None:
     console.print(Text("\n`chicago COMMAND --help` lists the options of a command."))
 
 
+def _first_paragraph(frame: str) -> str:
+    """The text of a frame of tyro's down to its first rule, in one line."""
+    words: list[str] = []
+    for line in frame.splitlines()[1:]:  # the first line is the upper edge with the title
+        if line.strip(_FRAME):
+            words += line.strip("\u2502|").split()
+        elif words:
+            break
+    return " ".join(words) or "impossible options"
+
+
 @contextlib.contextmanager
 def _one_line_of_error(prog: str) -> Iterator[None]:
     """Turns the framed text with which tyro refuses options into a `UsageError` of one line."""
@@ -139,15 +150,7 @@ def _one_line_of_error(prog: str) -> Iterator[None]:
     except SystemExit as stop:
         if stop.code in {0, None}:
             raise
-        paragraphs = [[]]  # type: list[list[str]]
-        for line in caught.getvalue().splitlines()[1:]:  # the first line is the upper edge with the title
-            text = _BOX.sub("", line).strip()
-            if text:
-                paragraphs[-1].append(text)
-            elif paragraphs[-1]:
-                paragraphs.append([])
-        message = " ".join(paragraphs[0]) or " ".join(caught.getvalue().split()) or "impossible options"
-        raise UsageError(f"{message}; see {prog} --help") from None
+        raise UsageError(f"{_first_paragraph(caught.getvalue())}; see {prog} --help") from None
     sys.stderr.write(caught.getvalue())
 
 

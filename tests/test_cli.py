@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import dataclasses
 import importlib
 import inspect
@@ -78,12 +77,12 @@ def test_command_shows_its_help(command: Command, capsys: Captured) -> None:
 
 
 def test_list_of_commands_imports_no_command() -> None:
-    """Nor numba, torch and tyro: it is to be there at once."""
+    """Nor numba, torch and tyro, so that it is there at once."""
     code = "import sys; from train.cli import run; run(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "chicago_env.cli" in loaded
-    heavy = {"numba", "numpy", "torch", "tyro", "gymnasium", "pettingzoo", "matplotlib", "scipy"}
+    heavy = {"numba", "torch", "tyro", "pettingzoo", "stable_baselines3", "matplotlib", "scipy"}
     assert not loaded & (heavy | {command.module for command in COMMANDS})
 
 
@@ -112,7 +111,6 @@ def test_version(capsys: Captured) -> None:
         (["records", "verify", "a.jsonl", "--json", "maybe", "--no"], "error: Unrecognized options: --no"),
         (["records", "verify", "/no/such.jsonl"], "error: [Errno 2] No such file or directory: '/no/such.jsonl'"),
         (["records", "verify", "/"], "error: [Errno 21] Is a directory: '/'"),
-        (["records", "verify", "a\0b"], "error: embedded null byte"),
     ],
 )
 def test_bad_input_is_told_in_one_line(words: list[str], message: str, capsys: Captured) -> None:
@@ -132,6 +130,14 @@ def test_python_m_is_the_same() -> None:
 
 
 # What can go wrong in a command
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Does it."""
+
+    n: int = 3
+    """A number."""
 
 
 @pytest.fixture
@@ -202,13 +208,22 @@ def test_faults_of_the_program_are_not_hidden(command: ModuleType, error: Except
         start(["do"])
 
 
-def test_bad_options_end_in_one_line(command: ModuleType, capsys: Captured) -> None:
-    assert start(["do", "--n", "many"]) == BAD_INPUT
-    told = capsys.readouterr().err
-    assert told.startswith("chicago: error: Error parsing --n: ")
-    assert "'many'" in told
-    assert told.endswith("; see chicago do --help\n")
-    assert one_line(told)
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--jsn"], "Unrecognized options: --jsn"),
+        (["--a-b", "--c|d"], "Unrecognized options: --a-b, --c|d"),
+        ([f"--{'x' * 200}"], f"Unrecognized options: --{'x' * 200}"),
+        ([], "no file given"),
+    ],
+)
+def test_bad_options_end_in_one_line(encoding: str, words: list[str], message: str) -> None:
+    """Whatever the frame is made of that tyro draws around its refusal."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = program("records", "verify", *words, env=environment)
+    assert done.returncode == BAD_INPUT
+    assert done.stderr == f"chicago: error: {message}; see chicago records verify --help\n"
 
 
 def test_command_that_is_not_installed_is_not_offered(command: ModuleType, capsys: Captured) -> None:
@@ -300,8 +315,8 @@ def test_file_that_is_no_record_is_refused(tmp_path: Path, capsys: Captured) -> 
 def test_empty_file_is_no_proof(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_text("")
-    assert run(["records", "verify", str(path)]) == BAD_INPUT
-    assert capsys.readouterr().err == f"chicago: error: no match in {path}\n"
+    assert run(["records", "verify", str(path)]) == FAILED
+    assert capsys.readouterr().out.splitlines()[0] == f"{path}: there is no match in it"
 
 
 def test_standard_input_can_be_verified(two_bad_ones: Path) -> None:
@@ -313,8 +328,7 @@ def test_standard_input_can_be_verified(two_bad_ones: Path) -> None:
 
 
 def test_odd_names_of_files_are_shown(tmp_path: Path, capsys: Captured) -> None:
-    path = tmp_path / "[red]a[/] b.jsonl"
+    path = tmp_path / "[red]a[b].jsonl"
     write_records(path, [{"x": 1}])
-    with contextlib.suppress(SystemExit):
-        assert run(["records", "verify", str(path)]) == FAILED
+    assert run(["records", "verify", str(path)]) == FAILED
     assert capsys.readouterr().out.startswith(f"{path}:1: the record lacks 'format'")

@@ -28,17 +28,21 @@ class Config:
 
 
 def _verify_file(file: str) -> Iterator[MatchSummary | RecordError]:
-    """The outcome of each match. A file is left where it cannot be read any further."""
+    """The outcome of each match. A file is left where it cannot be read any further; one without a match is no proof."""
     records = read_records(sys.stdin.buffer if file == "-" else file)
     name = "standard input" if file == "-" else file
+    empty = True
     while True:
         try:
             line, record = next(records)
         except StopIteration:
+            if empty:
+                yield RecordError("there is no match in it", file=name)
             return
         except RecordError as error:
             yield RecordError(error.reason, file=name, line=error.line)
             return
+        empty = False
         try:
             yield verify_record(record, file=name, line=line)
         except RecordError as error:
