@@ -145,7 +145,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A command `do` whose `run` can be replaced."""
     module = ModuleType("a_command")
     exec(
-        "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Config:\n    '''Does it.'''\n    n: int = 3\n    '''A number.'''\n",
+        "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Config:\n    '''Does it.'''\n    n: int = 3\n    '''A number.'''\n",  # noqa: E501 - one line of output
         module.__dict__,
     )
     module.__spec__ = importlib.machinery.ModuleSpec("a_command", None)
