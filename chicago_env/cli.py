@@ -137,7 +137,7 @@ def _first_paragraph(frame: str) -> str:
             words += line.strip("\u2502|").split()
         elif words:
             break
-    return " ".join(words) or "impossible options"
+    return " ".join(words).replace(" ,", ",") or "impossible options"
 
 
 @contextlib.contextmanager

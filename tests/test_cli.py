@@ -108,7 +108,7 @@ def test_version(capsys: Captured) -> None:
         (["--records"], "error: no command '--records'"),
         (["records", "verify"], "error: no file given; see chicago records verify --help"),
         (["records", "verify", "--jsn", "x"], "error: Unrecognized options: --jsn"),
-        (["records", "verify", "a.jsonl", "--json", "maybe", "--no"], "error: Unrecognized options: --no"),
+        (["records", "verify", "a.jsonl", "--json", "maybe", "--no"], "error: Unrecognized options: maybe, --no"),
         (["records", "verify", "/no/such.jsonl"], "error: [Errno 2] No such file or directory: '/no/such.jsonl'"),
         (["records", "verify", "/"], "error: [Errno 21] Is a directory: '/'"),
     ],
@@ -144,10 +144,7 @@ class Config:
 def command(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A command `do` whose `run` can be replaced."""
     module = ModuleType("a_command")
-    exec(
-        "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Config:\n    '''Does it.'''\n    n: int = 3\n    '''A number.'''\n",  # noqa: E501 - one line of output
-        module.__dict__,
-    )
+    module.Config = Config
     module.__spec__ = importlib.machinery.ModuleSpec("a_command", None)
     monkeypatch.setitem(sys.modules, "a_command", module)
     return module
@@ -214,7 +211,10 @@ def test_faults_of_the_program_are_not_hidden(command: ModuleType, error: Except
     [
         (["--jsn"], "Unrecognized options: --jsn"),
         (["--a-b", "--c|d"], "Unrecognized options: --a-b, --c|d"),
-        ([f"--{'x' * 200}"], f"Unrecognized options: --{'x' * 200}"),
+        (
+            [f"--option-{n}" for n in range(30)],
+            "Unrecognized options: " + ", ".join(f"--option-{n}" for n in range(30)),
+        ),
         ([], "no file given"),
     ],
 )
@@ -258,7 +258,7 @@ def test_terminal_without_suit_symbols_is_no_error() -> None:
 
 def test_records_that_are_right(capsys: Captured) -> None:
     assert run(["records", "verify", str(GOLDEN)]) == OK
-    assert capsys.readouterr() == ("60 matches, 157 deals, ok\n", "")
+    assert capsys.readouterr().out == "60 matches, 157 deals, ok\n"
 
 
 def test_records_that_are_right_as_json(capsys: Captured) -> None:
@@ -292,7 +292,6 @@ def test_first_difference_of_each_match_is_told(two_bad_ones: Path, capsys: Capt
     assert first.startswith(f"{two_bad_ones}:2 deal 0 event 2: ")
     assert second.startswith(f"{two_bad_ones}:4: result: winner is 7, should be ")
     assert last == "64 matches, 2 not ok"
-    assert told.err == ""
 
 
 def test_differences_as_json(two_bad_ones: Path, capsys: Captured) -> None:
