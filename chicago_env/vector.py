@@ -1,5 +1,6 @@
 """Many matches at once: `BatchEnv` resets rows by itself; `GameBatch` leaves starts, ends and rows to the caller."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -387,13 +388,33 @@ class GameBatch:
         self.skip_forced = skip_forced
         self.states = new_states(self.setups)
         self.choices: list[bytearray] | None = [bytearray() for _ in setups] if keep_choices else None
+        self._start(np.arange(len(setups)))
+
+    def _start(self, rows: Array) -> None:
+        setups = [self.setups[row] for row in rows.tolist()]
         seeds = np.array([s.seed for s in setups], dtype=np.int64)
         dealers = np.array([-1 if s.first_dealer is None else s.first_dealer for s in setups], dtype=np.int64)
         deals = np.array([s.max_deals for s in setups], dtype=np.int64)
-        kernels.start_rows(self.states, np.arange(len(setups)), seeds, dealers, deals, NO_DECKS, skip_forced, NO_LOG)
+        kernels.start_rows(self.states, rows, seeds, dealers, deals, NO_DECKS, self.skip_forced, NO_LOG)
 
     def __len__(self) -> int:
         return len(self.setups)
+
+    def restart(self, rows: Array, seeds: Sequence[int]) -> None:
+        """Starts another match in each of `rows` (L,), different rows, with the same players, rules and start scores.
+
+        Raises:
+            SetupError: not one seed within its range for each row.
+        """
+        if len(seeds) != len(rows):
+            raise SetupError(f"seeds: {len(seeds)} given for {len(rows)} rows")
+        for row, seed in zip(rows.tolist(), seeds, strict=True):
+            checked = check_int("seed", seed, 0, SEED_LIMIT - 1)
+            setup = self.setups[row] = dataclasses.replace(self.setups[row], seed=checked)
+            self.states["scores"][row, : setup.players] = setup.scores
+            if self.choices is not None:
+                self.choices[row].clear()
+        self._start(rows)
 
     @property
     def live(self) -> Array:

@@ -17,7 +17,7 @@ from train.equity import DealReward
 Array = np.ndarray[Any, Any]
 
 
-class _ChicagoVecEnv(VecEnv):
+class ChicagoVecEnv(VecEnv):
     """What the vector environments here have in common: spaces, masks, and attributes of rows."""
 
     def __init__(self, num_envs: int) -> None:
@@ -66,7 +66,7 @@ class _ChicagoVecEnv(VecEnv):
         return [False for _ in self._rows(indices)]
 
 
-class SelfPlayVecEnv(_ChicagoVecEnv):
+class SelfPlayVecEnv(ChicagoVecEnv):
     """Every row shows the seat to act, whichever it is; all seats are the learner.
 
     `SelfPlayPPO` uses `play`, which tells seats and all rewards. For a plain `MaskablePPO` the reward of a step is that
