@@ -110,15 +110,22 @@ class SelfPlayVecEnv(ChicagoVecEnv):
             self.reward.begin(self.batch)
         return self.last
 
-    def resume(self, state: Mapping[str, Array]) -> Step:
-        """Goes on where `batch.get_state()` was called.
+    def get_state(self) -> dict[str, Array]:
+        """Where every row stands, as arrays that hold numbers only."""
+        state = self.batch.get_state()
+        return state if self.reward is None else {**state, "chances": self.reward.get_state()}
+
+    def set_state(self, state: Mapping[str, Array]) -> Step:
+        """Goes on where `get_state` of an environment made alike was called.
 
         Raises:
-            SetupError: a state of another batch.
+            SetupError: a state of another environment.
         """
+        if self.reward is not None and "chances" not in state:
+            raise SetupError("the saved state is of an environment with other rewards")
         self.last = self.batch.set_state(state)
         if self.reward is not None:
-            self.reward.begin(self.batch)
+            self.reward.set_state(self.batch, state["chances"])
         return self.last
 
     def play(self, actions: Array) -> Step:

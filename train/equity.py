@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from chicago_env.errors import SetupError
 from chicago_env.rules import Rules
 from chicago_env.vector import BatchEnv, Step
 
@@ -72,9 +73,24 @@ class DealReward:
         self._dealers: Array = np.zeros(0, dtype=np.int64)
 
     def begin(self, batch: BatchEnv) -> None:
-        """Notes from where each row starts; to be called after a reset and after a saved state was taken up."""
+        """Notes from where each row starts; to be called after a reset."""
         self._dealers = batch.dealers
         self._before = self.equity.chances(batch.scores, batch.seats, self._dealers)
+
+    def get_state(self) -> Array:
+        """(B, P) float64, the chances at the start of each row's deal: scores change in the middle of one."""
+        return self._before.copy()
+
+    def set_state(self, batch: BatchEnv, state: Array) -> None:
+        """Goes on where `get_state` was called, in a batch that does.
+
+        Raises:
+            SetupError: an array of another shape or type.
+        """
+        shape = (batch.num_envs, batch.players)
+        if state.shape != shape or state.dtype != np.float64:
+            raise SetupError(f"the saved state of rewards is {state.dtype} {state.shape}, not float64 {shape}")
+        self._before, self._dealers = state.copy(), batch.dealers
 
     def of(self, batch: BatchEnv, step: Step) -> Array:
         """Rewards (B, P) float32 of a step."""

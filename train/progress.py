@@ -24,14 +24,19 @@ def training_bar(*, hidden: bool = False) -> Iterator["Callable[[Standing], None
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=hidden) as bar:
-        task = bar.add_task("training", total=1.0, note="")
+    bar = Progress(*columns, console=Console(stderr=True), disable=hidden)
+    task = bar.add_task("training", total=1.0, note="")
 
-        def update(now: "Standing") -> None:
-            note = f"{now.speed:,.0f} decisions/s" + (f", {now.note}" if now.note else "")
-            bar.update(task, completed=now.done, note=note)
+    def update(now: "Standing") -> None:
+        bar.start()  # not before: what goes wrong at the start is told in one line
+        note = f"{now.speed:,.0f} decisions/s" + (f", {now.note}" if now.note else "")
+        bar.update(task, completed=now.done, note=note)
 
+    try:
         yield update
+    finally:
+        if bar.live.is_started:  # or it would write an empty line
+            bar.stop()
 
 
 @contextlib.contextmanager

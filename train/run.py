@@ -85,7 +85,7 @@ def prepare_folder(folder: Path, config: TrainConfig, *, resume: bool) -> TrainC
             raise UsageError(f"{folder}: no run to resume there (no {STATE})")
         saved, standard = read_config(folder / CONFIG).to_dict(), TrainConfig().to_dict()
         for name, value in config.to_dict().items():
-            if value not in {_key(saved[name]), _key(standard[name])} and value not in (saved[name], standard[name]):
+            if value not in (saved[name], standard[name]):
                 raise UsageError(f"a run is resumed as it began: {name} is {saved[name]} there, not {value}")
         config = TrainConfig.from_dict(saved)
     elif (folder / STATE).exists():
@@ -97,10 +97,6 @@ def prepare_folder(folder: Path, config: TrainConfig, *, resume: bool) -> TrainC
         with replacing(folder / CONFIG) as file:
             file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
     return config
-
-
-def _key(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _compile() -> None:

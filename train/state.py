@@ -15,7 +15,7 @@ FORMAT, VERSION = "chicago-training", 1
 
 Json = dict[str, Any]
 
-_BATCH, _ADAM, _NET = "batch.", "adam.", "net."
+_GAMES, _ADAM, _NET = "games.", "adam.", "net."
 
 
 def save_state(path: Path, model: SelfPlayPPO, about: Json) -> None:
@@ -28,8 +28,8 @@ def save_state(path: Path, model: SelfPlayPPO, about: Json) -> None:
     for index, values in model.policy.optimizer.state_dict()["state"].items():
         for name, value in values.items():
             tensors[f"{_ADAM}{index}.{name}"] = torch.as_tensor(value)
-    for name, array in model.env.batch.get_state().items():
-        tensors[_BATCH + name] = torch.from_numpy(array)
+    for name, array in model.env.get_state().items():
+        tensors[_GAMES + name] = torch.from_numpy(array)
     tensors["generator.policy"] = model.policy.generator.get_state()
     tensors["generator.minibatches"] = model.rollout_buffer.generator.get_state()
     counters = {"steps": model.num_timesteps, "updates": model._n_updates}
@@ -49,7 +49,7 @@ def load_state(path: Path, model: SelfPlayPPO) -> Json:
         _load_optimizer(model, _part(tensors, _ADAM))
         model.policy.generator.set_state(tensors["generator.policy"])
         model.rollout_buffer.generator.set_state(tensors["generator.minibatches"])
-        model.env.resume({name: np.asarray(t.numpy()) for name, t in _part(tensors, _BATCH).items()})
+        model.env.set_state({name: np.asarray(t.numpy()) for name, t in _part(tensors, _GAMES).items()})
         model.num_timesteps, model._n_updates = int(counters["steps"]), int(counters["updates"])
     except CheckpointError:
         raise

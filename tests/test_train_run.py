@@ -1,0 +1,316 @@
+"""Whole runs: exact resume, interruptions, bad input, what is written."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+import agents
+from agents.checkpoint import read_info
+from chicago_env.errors import CheckpointError, UsageError
+from train import run as run_module
+from train.cli import run as chicago
+from train.config import TrainConfig, read_config
+from train.ppo import SelfPlayPPO, TrainingDiverged
+from train.run import OPPONENTS, STATE, train
+
+ROOT = Path(__file__).resolve().parent.parent
+STEPS = 6 * 32 * 8
+TINY = TrainConfig(steps=STEPS, hidden=(16,), envs=32, rollout=8, minibatch=64, eval_matches=0, save_seconds=0)
+
+
+def replaced(**changes: object) -> TrainConfig:
+    return TrainConfig.from_dict({**TINY.to_dict(), **changes})
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return dict(agents.load(str(folder / "agent.safetensors")).net.state_dict())
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+class Killed(Exception):
+    """Breaks a run off as a kill would: nothing is saved any more."""
+
+
+def break_off(folder: Path, config: TrainConfig, after: int) -> None:
+    """Trains until `after` updates are reported, and dies there."""
+    reports = []
+
+    def on_progress(now: object) -> None:
+        reports.append(now)
+        if len(reports) > after:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(config, folder, threads=1, on_progress=on_progress)
+
+
+@pytest.mark.parametrize("reward", ["equity", "points", "win"])
+def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path, reward) -> None:
+    config = replaced(reward=reward, players=3, seed=5)
+    train(config, tmp_path / "whole", threads=1)
+    break_off(tmp_path / "broken", config, after=2)
+    assert read_info(tmp_path / "broken" / "agent.safetensors").steps < STEPS
+    assert not same(weights(tmp_path / "broken"), weights(tmp_path / "whole"))
+    result = train(TrainConfig(), tmp_path / "broken", resume=True, threads=1)
+    assert result.finished
+    assert result.steps == STEPS
+    assert same(weights(tmp_path / "broken"), weights(tmp_path / "whole"))
+
+
+def test_seeds_count(tmp_path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train(replaced(seed=seed, steps=256), tmp_path / name, threads=1)
+    assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert not same(weights(tmp_path / "a"), weights(tmp_path / "c"))
+
+
+def test_the_log_has_each_step_once_after_a_resume(tmp_path) -> None:
+    config = replaced(save_seconds=1e6)
+    train(config, tmp_path / "whole", threads=1)
+
+    def steps(folder: Path) -> list[float]:
+        return [json.loads(line)["steps"] for line in (folder / "log.jsonl").read_text().splitlines()]
+
+    broken = tmp_path / "broken"
+    reports = []
+
+    def on_progress(now: object) -> None:
+        reports.append(now)
+        if len(reports) == 3:  # what follows is not saved: the log is ahead of the state
+            run_module._Run.save = lambda self: None  # type: ignore[method-assign]
+        if len(reports) == 5:
+            raise Killed
+
+    original = run_module._Run.save
+    try:
+        with pytest.raises(Killed):
+            train(TINY, broken, threads=1, on_progress=on_progress)
+    finally:
+        run_module._Run.save = original  # type: ignore[method-assign]
+    with (broken / "log.jsonl").open("a") as file:
+        file.write('{"steps": 1, "cut o')
+    assert len(steps_or_cut(broken)) > 3
+    train(TrainConfig(), broken, resume=True, threads=1)
+    assert steps(broken) == steps(tmp_path / "whole") == [256 * (i + 1) for i in range(6)]
+
+
+def steps_or_cut(folder: Path) -> list[str]:
+    return (folder / "log.jsonl").read_text().splitlines()
+
+
+def test_what_a_run_writes(tmp_path) -> None:
+    folder = tmp_path / "new" / "run"
+    reports = []
+    config = replaced(name="mine", eval_seconds=1, eval_matches=2, steps=256 * 40, seed=9)
+    result = train(config, folder, threads=1, on_progress=reports.append)
+    assert result.checkpoint == folder / "mine.safetensors"
+    info = read_info(result.checkpoint)
+    assert (info.steps, info.seed, info.network.hidden) == (256 * 40, 9, (16,))
+    assert info.training == {"algorithm": "self-play PPO", **config.to_dict()}
+    assert read_config(folder / "config.json") == config
+    assert any((folder / "tensorboard").iterdir())
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert len(lines) == 40
+    # an update is logged with the rollout after it
+    expected = {"steps", "rollout/entropy_share", "train/approx_kl", "train/clip_fraction", "train/explained_variance"}
+    assert expected | {"train/ent_coef", "time/decisions_per_second"} <= set(lines[1])
+    assert 0 < lines[0]["rollout/entropy_share"] <= 1.0001
+    assert [report.done for report in reports] == sorted(report.done for report in reports)
+    assert reports[-1].done == 1
+    assert agents.load(str(result.checkpoint)).name == "mine"
+
+
+def test_evaluations_are_logged_and_change_nothing(tmp_path, monkeypatch) -> None:
+    train(TINY, tmp_path / "without", threads=1)
+    clock = iter(range(10**6))
+    monkeypatch.setattr(run_module.time, "monotonic", lambda: float(next(clock)))
+    train(replaced(eval_seconds=1, eval_matches=3), tmp_path / "with", threads=1)
+    assert same(weights(tmp_path / "without"), weights(tmp_path / "with"))
+    lines = [json.loads(line) for line in (tmp_path / "with" / "log.jsonl").read_text().splitlines()]
+    seen = [line for line in lines if "eval/wins_novice" in line]
+    assert len(seen) >= 3
+    for name in OPPONENTS:
+        short = name.rpartition(":")[2]
+        line = seen[0]
+        assert 0 <= line[f"eval/wins_{short}_low"] <= line[f"eval/wins_{short}"] <= line[f"eval/wins_{short}_high"] <= 1
+
+
+def test_a_budget_in_minutes_ends_by_the_clock(tmp_path) -> None:
+    config = replaced(steps=None, minutes=0.02)
+    result = train(config, tmp_path, threads=1)
+    assert result.finished
+    assert result.seconds >= 1.2
+    before = weights(tmp_path)
+    assert train(TrainConfig(), tmp_path, resume=True, threads=1).finished
+    assert same(weights(tmp_path), before)
+
+
+# --- bad input and interruptions --------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_holds_a_run_is_left_alone(tmp_path) -> None:
+    train(replaced(steps=256), tmp_path, threads=1)
+    before = (tmp_path / STATE).read_bytes()
+    with pytest.raises(UsageError, match="holds a run already"):
+        train(TINY, tmp_path)
+    assert (tmp_path / STATE).read_bytes() == before
+    with pytest.raises(UsageError, match="no run to resume"):
+        train(TINY, tmp_path / "other", resume=True)
+    with pytest.raises(UsageError, match=r"resumed as it began: hidden is \[16\] there, not \[4, 4\]"):
+        train(replaced(steps=256, hidden=[4, 4]), tmp_path, resume=True)
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_training(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(run_module, "make_model", lambda _: pytest.fail("training began"))
+    (tmp_path / "file").write_text("")
+    assert chicago(["train", "--steps", "256", "--out", str(tmp_path / "file" / "run")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert str(tmp_path / "file") in error
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--players", "7"], "players"),
+        (["--rules", "paget"], "did you mean pagat"),
+        (["--minutes", "1", "--steps", "5"], "minutes or steps, not both"),
+        (["--name", "../x"], "no plain file name"),
+        (["--hidden", "0"], "hidden: 0 is not within"),
+        (["--gae-lambda", "2"], "gae_lambda: 2.0 is not within 0 to 1"),
+        (["--learning-rate", "nan"], "learning_rate: nan is not within"),
+        (["--seed", "-1"], "seed: -1"),
+        (["--reward", "fame"], "reward"),
+        (["--device", "tpu"], "device"),
+        (["--nonsense"], "nonsense"),
+    ],
+)
+def test_bad_options_are_told_in_one_line(options, message, capsys) -> None:
+    assert chicago(["train", *options]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"learning_rat": 1}', "did you mean learning_rate"),
+        ('{"envs": "many"}', "config.json"),
+        ('{"envs": 0}', "envs: 0 is not within"),
+        ("[]", "JSON object"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_configurations_with_mistakes_are_refused(tmp_path, text, message) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=message):
+        read_config(path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_config(tmp_path / "missing")
+
+
+def test_a_damaged_state_is_refused(tmp_path) -> None:
+    train(replaced(steps=256), tmp_path, threads=1)
+    data = (tmp_path / STATE).read_bytes()
+    for damaged in (data[:-1], data[:1000], b"", data[:-5000] + bytes([data[-5000] ^ 1]) + data[-4999:]):
+        (tmp_path / STATE).write_bytes(damaged)
+        with pytest.raises(CheckpointError):
+            train(TrainConfig(), tmp_path, resume=True, threads=1)
+    (tmp_path / STATE).write_bytes((tmp_path / "agent.safetensors").read_bytes())
+    with pytest.raises(CheckpointError, match="not a chicago-training file"):
+        train(TrainConfig(), tmp_path, resume=True, threads=1)
+
+
+def test_a_state_of_another_run_is_refused(tmp_path) -> None:
+    train(replaced(steps=256), tmp_path / "a", threads=1)
+    for name, changes in (("players", {"players": 3}), ("hidden", {"hidden": [8]}), ("envs", {"envs": 16})):
+        train(replaced(steps=256, **changes), tmp_path / name, threads=1)
+        (tmp_path / name / STATE).write_bytes((tmp_path / "a" / STATE).read_bytes())
+        with pytest.raises(CheckpointError):
+            train(TrainConfig(), tmp_path / name, resume=True, threads=1)
+
+
+def test_a_run_that_diverges_keeps_the_state_before(tmp_path, monkeypatch) -> None:
+    update = SelfPlayPPO.train
+    calls = []
+
+    def poisoned(self: SelfPlayPPO) -> None:
+        calls.append(self)
+        if len(calls) == 3:
+            with torch.no_grad():
+                self.policy.net.value_head.bias[0] = torch.nan
+        update(self)
+
+    monkeypatch.setattr(SelfPlayPPO, "train", poisoned)
+    with pytest.raises(TrainingDiverged, match=STATE):
+        train(TINY, tmp_path, threads=1)
+    monkeypatch.setattr(SelfPlayPPO, "train", update)
+    assert read_info(tmp_path / "agent.safetensors").steps == 2 * 256
+    assert train(TrainConfig(), tmp_path, resume=True, threads=1).finished
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, capsys) -> None:
+    out = tmp_path / "run"
+
+    def interrupt() -> None:
+        while not (out / "log.jsonl").exists() or not (out / "log.jsonl").read_text():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    options = ["--steps", "10000000", "--hidden", "16", "--envs", "32", "--rollout", "8", "--eval-matches", "0"]
+    assert chicago(["train", *options, "--threads", "1", "--out", str(out)]) == 130
+    thread.join()
+    assert f"chicago train --resume --out {out}" in capsys.readouterr().out
+    steps = read_info(out / "agent.safetensors").steps
+    assert 0 < steps < 10_000_000
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.slow
+def test_a_kill_loses_nothing_that_was_saved(tmp_path) -> None:
+    command = [sys.executable, "-m", "train", "--steps", "10000000", "--hidden", "16", "--envs", "32", "--rollout", "8"]
+    command += ["--eval-matches", "0", "--save-seconds", "0", "--threads", "1", "--out", str(tmp_path / "run")]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = tmp_path / "run" / "log.jsonl"
+    while not log.exists() or len(log.read_text().splitlines()) < 20:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    steps = read_info(tmp_path / "run" / "agent.safetensors").steps
+    assert steps > 0
+    break_reports = []
+
+    def stop(now) -> None:
+        break_reports.append(now)
+        if len(break_reports) > 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(TrainConfig(), tmp_path / "run", resume=True, threads=1, on_progress=stop)
+    assert break_reports[0].steps in {steps, steps + 256}  # the state is written after the checkpoint
+    assert break_reports[-1].steps == break_reports[0].steps + 3 * 256
+
+
+def test_json_output(tmp_path, capsys) -> None:
+    options = ["--steps", "256", "--hidden", "16", "--envs", "32", "--rollout", "8", "--eval-matches", "0"]
+    assert chicago(["train", *options, "--json", "--threads", "1", "--out", str(tmp_path / "r")]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["steps"] == 256
+    assert Path(result["checkpoint"]).exists()
