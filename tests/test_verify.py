@@ -342,3 +342,21 @@ def test_large_start_scores_and_any_seed_are_allowed() -> None:
     record = played(1, PRESETS["pagat"], 2)
     for seed in (-1, 0, 1 << 70):
         verify_record({**record, "seed": seed})
+
+
+def test_true_and_fractions_are_no_numbers() -> None:
+    """To Python, true is 1 and 1.0 is 1; in JSON they are not."""
+    record = copy.deepcopy(next(r for r in GOLDEN if r["result"]["winner"] in {0, 1} and r["deals"][0]["dealer"] == 0))
+    for holder, key in (
+        (record["deals"][0], "dealer"),
+        (record["result"], "winner"),
+        (record["deals"][0]["scores"], 0),
+    ):
+        before = holder[key]
+        for other in (bool(before), float(before)):
+            if other == before:
+                holder[key] = other
+                with pytest.raises(RecordError, match="should be"):
+                    verify_record(record)
+        holder[key] = before
+    verify_record(record)
