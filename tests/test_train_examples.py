@@ -1,0 +1,94 @@
+"""The examples run, each with a tiny budget, and what is shipped is as its page says."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import agents
+from agents.checkpoint import read_info
+from agents.registry import CHECKPOINTS, checkpoints
+from eval import rank
+from train import catalogue
+from train.config import TrainConfig, read_config
+from train.run import train
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run_example(name: str, *words: str, cwd: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning:chicago_env", str(ROOT / "examples" / name), *words],
+        cwd=cwd, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_self_play(tmp_path) -> None:
+    assert "mine" in run_example("self_play.py", "40000", cwd=tmp_path)
+    assert read_info(tmp_path / "runs" / "self-play-40000" / "mine.safetensors").steps >= 40_000
+
+
+@pytest.mark.slow
+def test_plain_maskable_ppo(tmp_path) -> None:
+    assert "points a deal against the novice" in run_example("train_with_maskable_ppo.py", "2048", cwd=tmp_path)
+
+
+@pytest.mark.slow
+def test_a_checkpoint_as_opponent(tmp_path) -> None:
+    assert re.search(
+        r"won \d+ of 10 matches against ppo-2p", run_example("load_checkpoint_as_opponent.py", cwd=tmp_path)
+    )
+
+
+def test_the_page_of_checkpoints_is_up_to_date(capsys) -> None:
+    assert catalogue.main(["--check"]) == 0
+    assert not capsys.readouterr().out
+
+
+def test_shipped_checkpoints_are_complete() -> None:
+    assert checkpoints()
+    for name, path in checkpoints().items():
+        info = read_info(path)
+        config = read_config(CHECKPOINTS / f"{name}.json")
+        assert info.training == {"algorithm": "self-play PPO", **config.to_dict()}
+        assert (config.name, config.seed) == (name, info.seed)
+        assert set(info.ratings["against"]) == {"random", "heuristic:novice"}
+        assert path.stat().st_size < 5e6
+        assert (CHECKPOINTS / f"{name}.log.jsonl").stat().st_size < 2e5
+
+
+def test_the_shipped_checkpoint_beats_the_first_agents() -> None:
+    for opponent in ("random", "heuristic:novice"):
+        field = {"ppo-2p": agents.load("ppo-2p"), opponent: agents.load(opponent)}
+        pair = rank(field, boards=300, matches=100, seed=77).pairs[0]
+        assert pair.points.low > 0
+        assert pair.wins.low > 0.5
+
+
+def test_a_run_is_taken_in_with_its_ratings(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(catalogue, "BOARDS", 4)
+    monkeypatch.setattr(catalogue, "MATCHES", 4)
+    config = TrainConfig(name="tiny", steps=3 * 256, hidden=(16,), envs=32, rollout=8, minibatch=64, eval_matches=0)
+    train(config, tmp_path / "run", threads=1)
+    shelf = tmp_path / "checkpoints"
+    shelf.mkdir()
+    target = catalogue.add(tmp_path / "run", shelf)
+    assert target == shelf / "tiny.safetensors"
+    info = read_info(target)
+    wins = info.ratings["against"]["random"]["match_wins"]
+    assert wins["boards"] == 4
+    assert len((shelf / "tiny.log.jsonl").read_text().splitlines()) == 3
+    text = (shelf / "README.md").read_text()
+    assert 'agents.load("tiny")' in text
+    assert f"{wins['mean']:.1%} [{wins['low']:.1%}, {wins['high']:.1%}]" in text
+    assert (
+        "chicago train --envs 32 --eval-matches 0 --hidden 16 --minibatch 64 --name tiny --rollout 8 --steps 768"
+        in text
+    )
