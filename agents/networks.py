@@ -25,8 +25,9 @@ Array = np.ndarray[Any, Any]
 MAX_WIDTH, MAX_LAYERS = 8192, 8
 """Limits of the hidden layers: a file that asks for more is damaged."""
 
-MASKED_LOGIT = -1e8
-"""Logit of an illegal action: its probability is exactly 0, and its share of the entropy is no NaN."""
+MASKED_LOGIT = -1e38
+"""Logit of an illegal action: below whatever a network says, so that its probability is exactly 0; not infinite, so that
+its share of the entropy is no NaN."""
 
 _STOCK_LASTS = 2  # with so many players no exchange can empty the stock: 42 cards for 3 rounds of 2 times 5
 

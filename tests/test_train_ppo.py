@@ -159,6 +159,21 @@ def test_schedules_follow_steps_or_a_given_budget() -> None:
     assert model.ent_coef == 0.25
 
 
+def test_a_rollout_beyond_the_end_does_no_harm() -> None:
+    model = make_model(ent_coef=lambda left: left, learning_rate=lambda left: left)
+    before = {name: tensor.clone() for name, tensor in model.policy.net.state_dict().items()}
+    model.learn(1)  # the smallest rollout is larger
+    assert model.ent_coef == 0
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.policy.net.state_dict().items())
+
+
+def test_whatever_the_network_says_illegal_actions_have_no_probability() -> None:
+    logits = torch.full((4, 102), -3e9)
+    masks = torch.zeros((4, 102), dtype=torch.bool)
+    masks[:, 5] = True
+    assert masked_log_probabilities(logits, masks).exp()[:, 5].tolist() == [1, 1, 1, 1]
+
+
 def test_callbacks_see_every_step_and_may_stop() -> None:
     class Counter(BaseCallback):
         def _on_step(self) -> bool:

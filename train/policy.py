@@ -18,7 +18,8 @@ Mask = np.ndarray[Any, Any] | Tensor
 
 def entropy_of(log_probabilities: Tensor) -> Tensor:
     """(B,) entropy of the distributions (B, A), in nats."""
-    return -(log_probabilities.exp() * log_probabilities).sum(dim=-1)
+    # softmax instead of exp, which is ten times slower where its result is 0
+    return -(torch.softmax(log_probabilities, dim=-1) * log_probabilities).sum(dim=-1)
 
 
 class ChicagoPolicy(MaskableActorCriticPolicy):
@@ -90,9 +91,11 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
         """(B,) int64 actions: sampled, or the most probable."""
         if deterministic:
             return log_probabilities.argmax(dim=-1)
-        # the exponential race: the first of clocks that run at the rates p is action a with probability p(a)
-        clocks = torch.empty(log_probabilities.shape).exponential_(generator=self.generator)
-        return (log_probabilities - clocks.to(log_probabilities.device).log()).argmax(dim=-1)
+        sums = torch.softmax(log_probabilities, dim=-1).cumsum(dim=-1)  # exp is ten times slower where it gives 0
+        numbers = torch.rand((len(sums), 1), generator=self.generator).to(sums.device)
+        # Below the very end, even where rounding would carry a number up to it: the action found has a probability.
+        limits = torch.minimum(numbers * sums[:, -1:], torch.nextafter(sums[:, -1:], sums.new_zeros(1)))
+        return (sums <= limits).sum(dim=-1)
 
     def forward(
         self, obs: Tensor, deterministic: bool = False, action_masks: Mask | None = None

@@ -148,6 +148,8 @@ class SelfPlayPPO(MaskablePPO):
         super()._update_current_progress_remaining(num_timesteps, total_timesteps)
         if self.budget is not None:
             self._current_progress_remaining = self.budget()
+        # The last rollout may go beyond the end: a negative learning rate would destroy what was learned.
+        self._current_progress_remaining = max(0.0, self._current_progress_remaining)
 
     def _tensors(self, observations: Array, masks: Array) -> tuple[torch.Tensor, torch.Tensor]:
         """Inputs (B, F) uint8 and masks (B, A) bool on the device."""
