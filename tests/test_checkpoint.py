@@ -262,10 +262,10 @@ def test_inputs_are_what_can_vary(rules, players) -> None:
     """Whatever varies over random play is an input, but for exact numbers, which are there clipped too, and flags that
     no rule asks for."""
     columns = set(input_columns([parse_rules(rules)], [players]).tolist())
-    env, agent, rng = BatchEnv(256, players, rules, seed=1), agents.load("random"), np.random.default_rng(0)
+    env, agent, rng = BatchEnv(128, players, rules, seed=1), agents.load("random"), np.random.default_rng(0)
     step = env.reset()
     low, high = step.observation.min(axis=0), step.observation.max(axis=0)
-    for _ in range(300):
+    for _ in range(200):
         step = env.step(agent.act(step.observation, step.mask, rng))
         low, high = np.minimum(low, step.observation.min(axis=0)), np.maximum(high, step.observation.max(axis=0))
     varying = set(np.flatnonzero(low < high).tolist())
