@@ -68,6 +68,7 @@ def test_minibatches_hold_every_complete_decision_once_with_its_own_mask() -> No
     for batch in batches:
         assert batch.action_masks.gather(1, batch.actions[:, None]).all()
         assert batch.observations.dtype == torch.uint8
+        torch.testing.assert_close(batch.returns - batch.advantages, batch.old_values, atol=1e-5, rtol=0)
     returns = torch.cat([batch.returns for batch in batches]).sort().values
     np.testing.assert_allclose(returns, np.sort(buffer.returns), atol=1e-6)
     # at most the last decisions of the two seats that are not about to act are left out
@@ -246,11 +247,16 @@ def test_masks_need_a_reset() -> None:
 @pytest.mark.parametrize("reward", ["win", "placement", "points"])
 def test_the_learner_gets_its_own_reward_in_every_seat(reward) -> None:
     env = OpponentVecEnv(
-        12, [agents.load("random"), agents.load("heuristic:novice")], seed=2, reward=reward, max_deals=3
+        12,
+        [agents.load("random"), agents.load("heuristic:novice")],
+        seed=2,
+        reward=reward,
+        max_deals=5,
+        rules="pagat+target=12",
     )
     env.reset()
     agent, rng, ended, seats = agents.load("random"), np.random.default_rng(0), 0, set()
-    total = np.zeros(12)
+    won, total = 0, np.zeros(12)
     for _ in range(300):
         own = env.own_seats.copy()
         assert (env.games.seats(np.arange(12)) == own).all()
@@ -264,15 +270,20 @@ def test_the_learner_gets_its_own_reward_in_every_seat(reward) -> None:
             elif reward == "points":
                 expected = scores[seat] - sum(others) / 2
             else:
-                expected = total[row]  # its sum is checked in tests/test_rewards.py
-                assert -1 <= expected <= 1
+                ahead = [
+                    i for i in range(3) if i != seat and (i == winner or (seat != winner and scores[i] > scores[seat]))
+                ]
+                level = [i for i in range(3) if i != seat and winner not in {i, seat} and scores[i] == scores[seat]]
+                expected = 1 - (len(ahead) + len(level) / 2)
             assert total[row] == pytest.approx(expected, abs=1e-4)
             assert infos[row]["episode"]["r"] == pytest.approx(total[row], abs=1e-4)
             assert infos[row]["is_success"] == (winner == seat)
             total[row] = 0
             ended += 1
+            won += winner is not None
             seats.add(int(seat))
     assert ended > 50
+    assert won > 30
     assert seats == {0, 1, 2}
 
 
