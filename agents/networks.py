@@ -269,7 +269,7 @@ class NetworkAgent:
         if self.greedy:
             return np.asarray(probabilities.argmax(axis=1))
         sums = probabilities.cumsum(axis=1)
-        chosen = (sums <= rng.random(len(sums))[:, None] * sums[:, -1:]).sum(axis=1)
-        # Rounding can carry a number up to the very end, where the last actions may be illegal.
-        last = NUM_ACTIONS - 1 - (probabilities[:, ::-1] > 0).argmax(axis=1)
-        return np.asarray(np.minimum(chosen, last))
+        ends = sums[:, -1:]
+        # Below the very end, even where rounding would carry a number up to it: the last actions may be illegal.
+        limits = np.minimum(rng.random(len(sums))[:, None] * ends, np.nextafter(ends, 0))
+        return np.asarray((sums <= limits).sum(axis=1))

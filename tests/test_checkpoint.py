@@ -326,7 +326,7 @@ class _Numbers:
         return np.full(size, self.number)
 
 
-@pytest.mark.parametrize("number", [0.0, np.nextafter(1, 0)])
+@pytest.mark.parametrize("number", [0.0, np.nextafter(1, 0), 1.0])  # 1: where rounding may carry a number
 def test_the_first_and_the_last_number_give_legal_actions(number) -> None:
     step = batch_of()
     actions = NetworkAgent(make_net()).act(step.observation, step.mask, _Numbers(number))
