@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import gymnasium
 import numpy as np
 
-from chicago_env.actions import NUM_ACTIONS
+from chicago_env.actions import KEEP_ALL, NUM_ACTIONS
 from chicago_env.chicago_v0 import RENDER_MODES, check_options, check_render_mode, draw, observation_box, told_step
 from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.game import Bytes, Game, Mask
@@ -18,7 +18,7 @@ from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
 
 Array = np.ndarray[Any, Any]
 
-_SEAT, _OPPONENTS = 1, 2  # purposes of chance beside the cards, which the match seed itself fixes
+SEAT, OPPONENTS = 1, 2  # purposes of chance beside the cards, which the match seed itself fixes
 
 
 class Opponent(Protocol):
@@ -68,7 +68,7 @@ def check_opponents(opponents: Opponents, players: int | None) -> list[Opponent]
     return [RandomOpponent() if opponent is None else opponent for opponent in found]
 
 
-def ask_opponent(opponent: Opponent, observations: Bytes, masks: Mask, rng: np.random.Generator) -> Array:
+def ask_opponent(opponent: Opponent, observations: Bytes, masks: Mask, rng: Any) -> Array:
     """Actions (B,) of an opponent, of the right shape; whether they are legal is for the game to say.
 
     Raises:
@@ -87,12 +87,43 @@ def generator(seed: int, purpose: int) -> np.random.Generator:
     return np.random.default_rng((seed, purpose))
 
 
+class Actions(gymnasium.spaces.Discrete):
+    """`Discrete(102)` that samples a legal action by itself, so that a loop without masks plays legally too.
+
+    Attributes:
+        legal: (A,) int8, 1 for what `sample` may give: what is legal now. Before the first reset and after `seed` it is
+            the one action that is legal at the start of every match, keeping all cards; at the end of a match any action.
+    """
+
+    def __init__(self) -> None:
+        """All actions."""
+        self.legal = _start_mask()
+        super().__init__(NUM_ACTIONS)
+
+    def seed(self, seed: int | None = None) -> Any:
+        """Seeds the sampling, of a match that is about to start."""
+        self.legal = _start_mask()
+        return super().seed(seed)
+
+    def sample(self, mask: Mask | None = None, probability: Any = None) -> np.int64:
+        """A random action: by `mask` or `probability` as in `Discrete`, else one of those legal now."""
+        if mask is None and probability is None and self.legal.any():
+            mask = self.legal
+        return super().sample(mask, probability)
+
+
+def _start_mask() -> Mask:
+    mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
+    mask[KEEP_ALL] = 1
+    return mask
+
+
 class ChicagoEnv(gymnasium.Env[Bytes, int]):
     """Chicago for one learner. Letters: D `layout.OBSERVATION_SIZE`, A 102 actions, P players.
 
     - Observation: (D,) uint8, of the own seat. Action: `Discrete(102)`.
-    - `info["action_mask"]` and `action_masks()` are the legal actions, (A,) int8 and bool. Sample with
-      `env.action_space.sample(info["action_mask"])`: an illegal action raises `IllegalAction` and changes nothing.
+    - `info["action_mask"]` and `action_masks()` are the legal actions, (A,) int8 and bool; `action_space.sample()` gives
+      one of them. An illegal action raises `IllegalAction` and changes nothing.
     - The other seats play until the own one has a choice again or the match is over. `reset` always ends at the own
       first turn.
     - The reward is the own seat's, see `chicago_env.rewards`, of everything that happened since the last step.
@@ -125,7 +156,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
             seat: own seat; None: another one at random in each match.
             reward: `win`, `placement` or `points`.
             max_deals: a match is truncated after so many deals.
-            skip_forced: play own decisions with one legal action without asking.
+            skip_forced: play decisions with one legal action without asking, those of the opponents too.
             render_mode: `ansi`: `render()` gives text; `human`: printed after each step; None.
             reveal: rendering shows all hands.
 
@@ -144,7 +175,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
         self.render_mode = check_render_mode(render_mode)
         self.reveal = bool(reveal)
         self.observation_space = observation_box()  # type: ignore[assignment]  # a Box does not know its dtype
-        self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)  # type: ignore[assignment]  # numpy integers are ints here
+        self.action_space: Actions = Actions()  # type: ignore[assignment]  # numpy integers are ints here
         self._own = 0
 
     def reset(
@@ -168,17 +199,20 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
             seed = int(self.np_random.integers(SEED_LIMIT))
         chosen.setdefault("max_deals", self.max_deals)
         self._game = Game(self.players, self.rules, seed=seed, **chosen)
-        self._rng = generator(seed, _OPPONENTS)
-        self._own = int(generator(seed, _SEAT).integers(self.players)) if self.seat is None else self.seat
+        self._rng = generator(seed, OPPONENTS)
+        self._own = int(generator(seed, SEAT).integers(self.players)) if self.seat is None else self.seat
         self._events: list[Event] = []
         while self._game.seat != self._own:
-            self._ask()
+            self._move_other()
         if self.render_mode == "human":
             self.render()
         return self._show()
 
-    def _ask(self) -> None:
+    def _move_other(self) -> None:
         game = self._game
+        if self.skip_forced and (forced := game.forced) is not None:
+            self._move(forced)
+            return
         observation, mask = game.observe()
         opponent = self._opponents[(game.seat - self._own) % self.players - 1]
         self._move(int(ask_opponent(opponent, observation[None], mask[None], self._rng)[0]))
@@ -191,6 +225,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
 
     def _show(self) -> tuple[Bytes, dict[str, Any]]:
         observation, mask = self._game.observe(self._own)
+        self.action_space.legal = mask.copy()
         return observation, {"action_mask": mask, "seat": self._own}
 
     def step(self, action: int) -> tuple[Bytes, float, bool, bool, dict[str, Any]]:
@@ -212,7 +247,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
             raise
         while not game.over:
             if game.seat != self._own:
-                self._ask()
+                self._move_other()
             elif self.skip_forced and (forced := game.forced) is not None:
                 self._move(forced)
             else:

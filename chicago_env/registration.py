@@ -11,5 +11,5 @@ def register() -> None:
         gymnasium.register(
             id=ENV_ID,
             entry_point="chicago_env.gym_env:ChicagoEnv",
-            vector_entry_point="chicago_env.gym_env:ChicagoVectorEnv",
+            vector_entry_point="chicago_env.gym_vector:ChicagoVectorEnv",
         )

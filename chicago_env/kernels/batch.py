@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from chicago_env._jit import jit
+from chicago_env.actions import NUM_ACTIONS
 from chicago_env.engine import flow
 from chicago_env.engine.chance import MATCH, START_SCORES, key_of, unit
+from chicago_env.layout import OBSERVATION_SIZE
 from chicago_env.observation import observe
 from chicago_env.rewards import save_scores, write_rewards
 from chicago_env.state import OVER
@@ -70,6 +72,39 @@ def observe_rows(states: Any, rows: Any, observation: Any, mask: Any) -> None:
         else:
             observe(g, int(g["to_act"]), observation[i])
             flow.write_mask(g, mask[i])
+
+
+@jit
+def observe_seats(states: Any, seats: Any) -> Any:
+    """Observation (N, D) uint8 and mask (N, A) int8 of `seats[i]` in each row: the mask is 0 where it is not to act."""
+    observation = np.empty((states.shape[0], OBSERVATION_SIZE), dtype=np.uint8)
+    mask = np.zeros((states.shape[0], NUM_ACTIONS), dtype=np.int8)
+    for i in range(states.shape[0]):
+        g = states[i]
+        observe(g, int(seats[i]), observation[i])
+        if g["phase"] != OVER and g["to_act"] == seats[i]:
+            flow.write_mask(g, mask[i])
+    return observation, mask
+
+
+@jit
+def forced_actions(states: Any, rows: Any) -> Any:
+    """(L,) int64: the only legal action in each of `rows` (L,), -1 where there are more."""
+    out = np.empty(rows.shape[0], dtype=np.int64)
+    for i in range(rows.shape[0]):
+        out[i] = flow.forced(states[rows[i]])
+    return out
+
+
+@jit
+def seat_rewards(states: Any, seats: Any, kind: int, before: Any) -> Any:
+    """(N,) float32: what `seats[i]` is paid in row i for what happened since its scores were `before` (N, 6)."""
+    every = np.empty(6, dtype=np.float32)
+    out = np.empty(states.shape[0], dtype=np.float32)
+    for i in range(states.shape[0]):
+        write_rewards(states[i], kind, before[i], every)
+        out[i] = every[seats[i]]
+    return out
 
 
 @jit
