@@ -5,7 +5,10 @@ import pytest
 
 from agents import load
 from chicago_env import BatchEnv, Rules
-from train.equity import ClosedEquity, DealReward
+from chicago_env.errors import SetupError
+from train.deal_reward import DealLog, DealReward
+from train.equity import ClosedEquity, Deals
+from train.solved_equity import SolvedEquity, make_knots, solve_equity
 
 EQUITY = ClosedEquity(Rules())
 
@@ -72,3 +75,107 @@ def test_rows_with_other_numbers_of_players() -> None:
         np.testing.assert_allclose(rewards.sum(axis=1), 0, atol=1e-6)
         paid += np.abs(rewards)
     assert (paid > 0).tolist() == [[seat < seats for seat in range(4)] for seats in batch.seats]
+
+
+# --- solved from deals ------------------------------------------------------------------------------------------------
+
+
+def race(players: int, deals: int, seed: int = 0, target: int = 52) -> Deals:
+    """Deals of a made-up game: somebody gains 13, twice as likely the dealer as any other; 52 wins."""
+    rng = np.random.default_rng(seed)
+    before = 13 * rng.integers(0, target // 13, (deals, players))
+    dealers = rng.integers(0, players, deals)
+    odds = 1.0 + (np.arange(players) == dealers[:, None])
+    gainer = (odds.cumsum(axis=1) < rng.random((deals, 1)) * odds.sum(axis=1, keepdims=True)).sum(axis=1)
+    after = before.copy()
+    after[np.arange(deals), gainer] += 13
+    return Deals(before, after, dealers, np.where(after[np.arange(deals), gainer] >= target, gainer, -1))
+
+
+def exact_race(scores: tuple[int, ...], dealer: int) -> np.ndarray:
+    """The chances in the made-up game, by going through all that can happen."""
+    if max(scores) >= 52:
+        return np.eye(len(scores))[int(np.argmax(scores))]
+    total, n = np.zeros(len(scores)), len(scores)
+    for seat in range(n):
+        after = tuple(score + 13 * (i == seat) for i, score in enumerate(scores))
+        total += (1 + (seat == dealer)) / (n + 1) * exact_race(after, (dealer + 1) % n)
+    return total
+
+
+@pytest.mark.parametrize(("players", "within"), [(2, 0.02), (3, 0.05), (4, 0.12)])
+def test_chances_are_solved(players, within) -> None:
+    """Against the exact answer: with two players the knots lie on the scores of the game, with more they do not."""
+    equity = solve_equity(race(players, 60_000), EQUITY, 52)
+    for scores in [(39, 39, 0, 13), (13, 26, 39, 0), (0, 39, 26, 26), (26, 26, 26, 26)]:
+        for dealer in range(players):
+            row = np.array([scores[:players]])
+            found = equity.chances(row, np.array([players]), np.array([dealer]))[0]
+            assert found.sum() == pytest.approx(1)
+            np.testing.assert_allclose(found, exact_race(scores[:players], dealer), atol=within)
+
+
+def test_where_nothing_was_played_the_prior_speaks() -> None:
+    deals = race(2, 4000)
+    near = (deals.before >= 39).all(axis=1)
+    equity = solve_equity(Deals(*(part[near] for part in deals)), EQUITY, 52)
+    far = np.array([[-30, -10]])
+    np.testing.assert_allclose(
+        equity.chances(far, np.array([2]), np.array([0])), EQUITY.chances(far, np.array([2]), np.array([0])), atol=0.15
+    )
+    with pytest.raises(SetupError, match="no deals"):
+        solve_equity(Deals(*(part[:0] for part in deals)), EQUITY, 52)
+
+
+@pytest.mark.parametrize("players", range(2, 7))
+def test_scores_outside_the_knots_count_as_the_last(players) -> None:
+    knots = make_knots(52, players)
+    assert knots[-1] == 52
+    assert (np.diff(knots) > 0).all()
+    table = np.random.default_rng(0).random((len(knots) ** players, players))
+    equity = SolvedEquity(knots, table / table.sum(axis=1, keepdims=True))
+    low, high = np.full((1, players), -41), np.full((1, players), 52)
+    there = np.array([players]), np.array([players - 1])
+    np.testing.assert_allclose(equity.chances(low * 9, *there), equity.chances(low, *there))
+    np.testing.assert_allclose(equity.chances(high + 7, *there)[0], np.roll(equity.table[-1], -1), atol=1e-12)
+
+
+def test_a_log_keeps_the_last_deals() -> None:
+    log, deals = DealLog(100, 2), race(2, 250)
+    assert len(log) == 0
+    for low in range(0, 250, 30):
+        log.add(Deals(*(part[low : low + 30] for part in deals)))
+    assert len(log) == 100
+    kept = log.deals()
+    order = np.argsort((np.arange(100) - 250) % 100)
+    for part, expected in zip(kept, deals, strict=True):
+        assert (part[order] == expected[-100:]).all()
+    twin = DealLog(100, 2)
+    twin.set_state(log.get_state())
+    assert all((a == b).all() for a, b in zip(twin.deals(), kept, strict=True))
+    for broken in ({"deals": np.zeros((3, 4), np.int32)}, {"deal_count": np.array([7])}):
+        with pytest.raises(SetupError, match="another run"):
+            twin.set_state({**log.get_state(), **broken})
+
+
+def test_other_chances_hold_for_deals_in_progress() -> None:
+    """The chance at the start of a deal is looked up anew, so that no deal is paid by two measures."""
+    batch = BatchEnv(16, 2, seed=3, max_deals=1, start_scores=52)
+    reward, agent, rng = DealReward(EQUITY, DealLog(1000, 2)), load("random"), np.random.default_rng(0)
+    step = batch.reset()
+    reward.begin(batch)
+    for _ in range(5):
+        step = batch.step(agent.act(step.observation, step.mask, rng))
+        reward.of(batch, step)
+    other = solve_equity(race(2, 5000), EQUITY, 52)
+    reward.use(batch, other)
+    paid = np.zeros((16, 2))
+    for _ in range(60):
+        step = batch.step(agent.act(step.observation, step.mask, rng))
+        paid += reward.of(batch, step)
+    deals = reward.log.deals()
+    after = other.chances(deals.after, np.full(len(deals.winners), 2), (deals.dealers + 1) % 2)
+    won = deals.winners >= 0
+    after[won] = np.eye(2)[deals.winners[won]]
+    before = other.chances(deals.before, np.full(len(deals.winners), 2), deals.dealers)
+    np.testing.assert_allclose(paid.sum(axis=0), 2 * (after - before).sum(axis=0), atol=1e-4)

@@ -55,9 +55,9 @@ def break_off(folder: Path, config: TrainConfig, after: int) -> None:
         train(config, folder, threads=1, on_progress=on_progress)
 
 
-@pytest.mark.parametrize("reward", ["equity", "points", "win"])
-def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path, reward) -> None:
-    config = replaced(reward=reward, players=3, seed=5)
+@pytest.mark.parametrize(("reward", "rounds"), [("equity", 0), ("equity", 2), ("points", 0), ("win", 0)])
+def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path, reward, rounds) -> None:
+    config = replaced(reward=reward, equity_rounds=rounds, players=3, seed=5)
     train(config, tmp_path / "whole", threads=1)
     break_off(tmp_path / "broken", config, after=2)
     assert read_info(tmp_path / "broken" / "agent.safetensors").steps < STEPS
@@ -66,6 +66,20 @@ def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path, reward) -> 
     assert result.finished
     assert result.steps == STEPS
     assert same(weights(tmp_path / "broken"), weights(tmp_path / "whole"))
+
+
+def test_the_chance_to_win_is_solved_when_it_is_time(tmp_path, monkeypatch) -> None:
+    at = []
+    solve = run_module.solve_equity
+    monkeypatch.setattr(
+        run_module, "solve_equity", lambda deals, *rest: at.append(len(deals.winners)) or solve(deals, *rest)
+    )
+    train(replaced(equity_rounds=2), tmp_path / "a", threads=1)
+    assert len(at) == 2
+    assert 0 < at[0] < at[1]
+    train(TINY, tmp_path / "b", threads=1)
+    assert len(at) == 2
+    assert not same(weights(tmp_path / "a"), weights(tmp_path / "b"))
 
 
 def test_seeds_count(tmp_path) -> None:

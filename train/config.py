@@ -32,6 +32,8 @@ class TrainConfig:
     reward: Literal["equity", "points", "win"] = "equity"
     """Reward: the change of the chance to win the match in single deals from sampled scores; the points of such deals;
     or the win of whole matches."""
+    equity_rounds: int = 0
+    """Times, evenly spread, that the chance to win is solved anew from the run's own last deals; a formula before."""
     hidden: tuple[int, ...] = (512, 256)
     """Widths of the hidden layers."""
     envs: int = 1024
@@ -119,6 +121,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("minutes", 0, 1e6),
     ("steps", 1, 1e15),
     ("seed", 0, MAX_SEED),
+    ("equity_rounds", 0, 1000),
     ("hidden", 1, 8192),
     ("envs", 1, 1 << 20),
     ("rollout", 1, 4096),

@@ -12,9 +12,11 @@ from chicago_env.actions import NUM_ACTIONS
 from chicago_env.chicago_v0 import observation_box
 from chicago_env.errors import SetupError
 from chicago_env.vector import BatchEnv, Step
-from train.equity import DealReward
+from train.deal_reward import DealReward
 
 Array = np.ndarray[Any, Any]
+
+_REWARD = "reward."  # what names of the reward's arrays begin with in a saved state
 
 
 class ChicagoVecEnv(VecEnv):
@@ -113,7 +115,9 @@ class SelfPlayVecEnv(ChicagoVecEnv):
     def get_state(self) -> dict[str, Array]:
         """Where every row stands, as arrays that hold numbers only."""
         state = self.batch.get_state()
-        return state if self.reward is None else {**state, "chances": self.reward.get_state()}
+        if self.reward is None:
+            return state
+        return {**state, **{_REWARD + name: array for name, array in self.reward.get_state().items()}}
 
     def set_state(self, state: Mapping[str, Array]) -> Step:
         """Goes on where `get_state` of an environment made alike was called.
@@ -121,11 +125,10 @@ class SelfPlayVecEnv(ChicagoVecEnv):
         Raises:
             SetupError: a state of another environment.
         """
-        if self.reward is not None and "chances" not in state:
-            raise SetupError("the saved state is of an environment with other rewards")
         self.last = self.batch.set_state(state)
         if self.reward is not None:
-            self.reward.set_state(self.batch, state["chances"])
+            parts = {name.removeprefix(_REWARD): array for name, array in state.items() if name.startswith(_REWARD)}
+            self.reward.set_state(self.batch, parts)
         return self.last
 
     def play(self, actions: Array) -> Step:

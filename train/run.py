@@ -25,10 +25,12 @@ from chicago_env.setup import MAX_DEALS
 from chicago_env.vector import BatchEnv
 from eval.ranking import rank
 from train.config import TrainConfig, read_config
+from train.deal_reward import DealLog, DealReward
 from train.envs import SelfPlayVecEnv
-from train.equity import ClosedEquity, DealReward
+from train.equity import ClosedEquity
 from train.log import run_logger
 from train.ppo import SelfPlayPPO, TrainingDiverged
+from train.solved_equity import solve_equity
 from train.state import load_state, save_state
 
 CONFIG, STATE = "config.json", "state.safetensors"
@@ -36,6 +38,7 @@ OPPONENTS = ("random", "heuristic:novice")
 """The fixed opponents of evaluations during a run."""
 
 _SCORES_SPREAD = 52  # start scores of single deals are drawn from 0 … 51, less where the target is lower
+_LOGGED_DEALS = 400_000  # the last deals, from which the chance to win is solved
 _FOREVER = 1 << 60
 
 
@@ -132,7 +135,9 @@ def make_model(config: TrainConfig) -> SelfPlayPPO:
     )
     env = SelfPlayVecEnv(
         batch,
-        DealReward(ClosedEquity(rules)) if config.reward == "equity" else None,
+        DealReward(ClosedEquity(rules), DealLog(_LOGGED_DEALS, config.players) if config.equity_rounds else None)
+        if config.reward == "equity"
+        else None,
         scale=1 / config.points_scale if config.reward == "points" else 1.0,
     )
     return SelfPlayPPO(
@@ -190,6 +195,7 @@ class _Run(BaseCallback):
         self.first_steps = 0
         self.paused = 0.0  # seconds of evaluations and savings in this part: not training
         self.evaluations = 0
+        self.rounds = 0  # times that the chance to win was solved
         self.note = ""
         self.interrupted = False
         self.minutes, self.steps = config.budget
@@ -199,6 +205,7 @@ class _Run(BaseCallback):
     def start(self, about: dict[str, Any], steps: int) -> None:
         """Takes up what earlier parts of the run left."""
         self.before, self.evaluations = float(about.get("seconds", 0.0)), int(about.get("evaluations", 0))
+        self.rounds = int(about.get("equity_rounds", 0))
         self.first_steps = steps
         self._started = self._saved = self._evaluated = time.monotonic()
 
@@ -220,10 +227,11 @@ class _Run(BaseCallback):
         return True
 
     def _on_rollout_start(self) -> None:
-        now = time.monotonic()
         left = self.remaining()
         if self.interrupted or left <= 0:
             self.model.stop = True
+        self.solve(left)
+        now = time.monotonic()
         if self.model.stop or now - self._saved >= self.config.save_seconds:
             self.save()
         if self.config.eval_matches and now - self._evaluated >= self.config.eval_seconds and not self.model.stop:
@@ -246,9 +254,26 @@ class _Run(BaseCallback):
         if self.on_progress is not None:
             self.on_progress(Progress(1 - left, self.model.num_timesteps, self.seconds, self.speed, self.note))
 
+    def solve(self, left: float) -> None:
+        """Solves the chance to win from the run's own deals where it is time, which counts as training."""
+        rounds, reward = self.config.equity_rounds, self.model.env.reward
+        due = min(rounds, int((1 - left) * (rounds + 1)))
+        if reward is None or reward.log is None or due <= self.rounds or not len(reward.log):
+            return
+        target = parse_rules(self.config.rules).target
+        reward.use(
+            self.model.env.batch, solve_equity(reward.log.deals(), ClosedEquity(parse_rules(self.config.rules)), target)
+        )
+        self.rounds = due
+
     def save(self) -> None:
         """Writes checkpoint and state."""
-        about = {"config": self.config.to_dict(), "seconds": self.seconds, "evaluations": self.evaluations}
+        about = {
+            "config": self.config.to_dict(),
+            "seconds": self.seconds,
+            "evaluations": self.evaluations,
+            "equity_rounds": self.rounds,
+        }
         self.write_checkpoint()
         save_state(self.folder / STATE, self.model, about)
         self._saved = time.monotonic()

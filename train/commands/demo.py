@@ -11,7 +11,6 @@ from chicago_env import cli
 if TYPE_CHECKING:
     from eval.ranking import Ranking
 
-TRAINED = "trained"
 OPPONENTS = ("heuristic:novice", "random")
 
 
@@ -51,16 +50,17 @@ def run(config: Config) -> int:
     if not result.finished:
         print(f"stopped; go on with: chicago train --resume --out {folder}")
         return cli.INTERRUPTED
-    field = {TRAINED: load(str(result.checkpoint)), **{name: load(name) for name in OPPONENTS}}
+    trained = str(result.checkpoint)  # its name too, so that the report says how the ranking is repeated
+    field = {trained: load(trained), **{name: load(name) for name in OPPONENTS}}
     with ranking_bar(hidden=config.json) as on_ranking:
         ranking = rank(
             field, boards=config.boards, matches=config.matches, seed=config.seed, anchor="random", progress=on_ranking
         )
     report = ranking.write_report(folder / "report")
-    beaten = {name: _beats(ranking, name) for name in OPPONENTS}
+    beaten = {name: _beats(ranking, trained, name) for name in OPPONENTS}
     if config.json:
         places = {
-            "checkpoint": str(result.checkpoint),
+            "checkpoint": trained,
             "report": str(report),
             "tensorboard": f"{folder / 'tensorboard'}",
         }
@@ -68,10 +68,10 @@ def run(config: Config) -> int:
     else:
         print(ranking.text())
         for name in OPPONENTS:
-            print(_verdict(ranking, name, beaten[name]))
+            print(_verdict(ranking, trained, name, beaten[name]))
         print(f"report      {report}")
         print(f"TensorBoard tensorboard --logdir {folder / 'tensorboard'}")
-        print(f'checkpoint  {result.checkpoint}, to be loaded with agents.load("{result.checkpoint}")')
+        print(f'checkpoint  {trained}, to be loaded with agents.load("{trained}")')
     return cli.OK if all(beaten.values()) else cli.FAILED
 
 
@@ -80,15 +80,15 @@ def _free_folder() -> Path:
     return next(path for path in (Path("runs") / name for name in names) if not path.exists())
 
 
-def _beats(ranking: "Ranking", name: str) -> bool:
+def _beats(ranking: "Ranking", trained: str, name: str) -> bool:
     """Whether the trained agent wins more points and more matches, both intervals clear of even."""
-    pair = ranking.pair(TRAINED, name)
+    pair = ranking.pair(trained, name)
     points, wins = pair.points.low, pair.wins.low
     return points is not None and points > 0 and wins is not None and wins > 0.5
 
 
-def _verdict(ranking: "Ranking", name: str, beaten: bool) -> str:
-    pair = ranking.pair(TRAINED, name)
+def _verdict(ranking: "Ranking", trained: str, name: str, beaten: bool) -> str:
+    pair = ranking.pair(trained, name)
     points, wins = pair.points, pair.wins
     if points.mean is None or wins.mean is None:
         return f"against {name}: nothing was played"

@@ -1,0 +1,129 @@
+"""Rewards of single deals: the change of the chance to win the match."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from chicago_env.errors import SetupError
+from chicago_env.vector import BatchEnv, Step
+from train.equity import Deals, Equity
+from train.solved_equity import SolvedEquity
+
+Array = np.ndarray[Any, Any]
+
+
+class DealLog:
+    """The last deals that were played, up to a number."""
+
+    def __init__(self, capacity: int, players: int) -> None:
+        self._table = np.zeros((capacity, 2 * players + 2), dtype=np.int32)
+        self._count = np.zeros(1, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return min(int(self._count[0]), len(self._table))
+
+    def add(self, deals: Deals) -> None:
+        """Keeps deals; the oldest go."""
+        rows = np.column_stack([deals.before, deals.after, deals.dealers, deals.winners])
+        at = (self._count[0] + np.arange(len(rows))) % len(self._table)
+        self._table[at] = rows
+        self._count += len(rows)
+
+    def deals(self) -> Deals:
+        """What is kept."""
+        rows = self._table[: len(self)].astype(np.int64)
+        players = (rows.shape[1] - 2) // 2
+        return Deals(rows[:, :players], rows[:, players : 2 * players], rows[:, -2], rows[:, -1])
+
+    def get_state(self) -> dict[str, Array]:
+        """Everything, as arrays."""
+        return {"deals": self._table[: len(self)].copy(), "deal_count": self._count.copy()}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        """Goes on where `get_state` was called.
+
+        Raises:
+            SetupError: arrays of another shape or type.
+        """
+        deals, count = state["deals"], state["deal_count"]
+        fits = deals.dtype == np.int32 and deals.ndim == 2 and deals.shape[1] == self._table.shape[1]
+        if not fits or count.shape != (1,) or len(deals) != min(max(int(count[0]), 0), len(self._table)):
+            raise SetupError("the saved log of deals is of another run")
+        self._table[: len(deals)] = deals
+        self._count = count.astype(np.int64)
+
+
+class DealReward:
+    """Pays every seat, at the end of an episode of one deal, the change of its chance to win the match.
+
+    The chance is written as the mean `win` reward: 1 for a sure winner, -1/(P-1) for a sure loser. With two players
+    that is twice the change of the chance. A match won pays as a chance of 1.
+
+    Attributes:
+        equity: the chances; `use` changes them.
+        log: the last deals, where they are kept.
+    """
+
+    def __init__(self, equity: Equity, log: DealLog | None = None) -> None:
+        self.equity = equity
+        self.log = log
+        self._scores: Array = np.zeros((0, 0), dtype=np.int64)
+        self._before: Array = np.zeros((0, 0))
+        self._dealers: Array = np.zeros(0, dtype=np.int64)
+
+    def begin(self, batch: BatchEnv) -> None:
+        """Notes from where each row starts; to be called after a reset."""
+        self._scores, self._dealers = batch.scores, batch.dealers
+        self._before = self.equity.chances(self._scores, batch.seats, self._dealers)
+
+    def use(self, batch: BatchEnv, equity: Equity) -> None:
+        """Other chances, from now on and for the deals in progress."""
+        self.equity = equity
+        self._before = equity.chances(self._scores, batch.seats, self._dealers)
+
+    def get_state(self) -> dict[str, Array]:
+        """What a resumed run needs, as arrays: where each row's deal began, chances that were solved, and the log."""
+        state = {"scores": self._scores.copy(), "chances": self._before.copy()}
+        if isinstance(self.equity, SolvedEquity):
+            state.update(knots=self.equity.knots.copy(), table=self.equity.table.copy())
+        return state if self.log is None else {**state, **self.log.get_state()}
+
+    def set_state(self, batch: BatchEnv, state: Mapping[str, Array]) -> None:
+        """Goes on where `get_state` was called, in a batch that does.
+
+        Raises:
+            SetupError: arrays of another shape or type.
+        """
+        shape = (batch.num_envs, batch.players)
+        for name, kind in (("scores", np.int64), ("chances", np.float64)):
+            array = state.get(name)
+            if array is None or array.shape != shape or array.dtype != kind:
+                raise SetupError(f"the saved state of rewards has no {name} of {np.dtype(kind)} {shape}")
+        if self.log is not None:
+            self.log.set_state(state)
+        if "table" in state:
+            self.equity = SolvedEquity(state["knots"].copy(), state["table"].copy())
+        self._scores, self._before, self._dealers = state["scores"].copy(), state["chances"].copy(), batch.dealers
+
+    def of(self, batch: BatchEnv, step: Step) -> Array:
+        """Rewards (B, P) float32 of a step."""
+        rewards = np.zeros(step.rewards.shape, dtype=np.float32)
+        ended = np.flatnonzero(step.done)
+        if not len(ended):
+            return rewards
+        players = batch.seats[ended]
+        outcome = batch.outcome
+        scores, winners = outcome.scores[ended], outcome.winner[ended]
+        if self.log is not None:
+            self.log.add(Deals(self._scores[ended], scores, self._dealers[ended], winners))
+        after = self.equity.chances(scores, players, (self._dealers[ended] + 1) % players)
+        won = np.flatnonzero(winners >= 0)
+        after[won] = 0
+        after[won, winners[won]] = 1
+        # the mean win reward is (P c - 1) / (P - 1): its change needs no constant, and seats that do not exist get 0
+        change = after - self._before[ended]
+        rewards[ended] = change * (players / (players - 1))[:, None]
+        self._scores[ended], self._dealers[ended] = batch.scores[ended], batch.dealers[ended]
+        self._before[ended] = self.equity.chances(self._scores[ended], players, self._dealers[ended])
+        return rewards
