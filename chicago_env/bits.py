@@ -1,4 +1,9 @@
-"""Sets of cards are 52-bit masks in an `int64`: bit i is card id i. Each helper has a plain Python twin for debugging."""
+"""Sets, tables and lists in the bits of an `int64`. Each helper has a plain Python twin for debugging.
+
+- A set of cards is a 52-bit mask: bit i is card id i.
+- A table by seat has a field of so many bits for each seat, seat 0 in the lowest; `turned` shows it from another seat.
+- A list of up to five cards has a byte for each, card id + 1, the first in the lowest; 0 in the others.
+"""
 
 from typing import Any
 
@@ -94,3 +99,39 @@ def positions(mask: int, chosen: int) -> int:
         mask ^= low
         bit <<= 1
     return picks
+
+
+# --- tables by seat --------------------------------------------------------------------------------------------------
+
+
+@jit
+def turned(table: int, width: int, seat: int, players: int) -> int:
+    """A table with fields of `width` bits, at most 62 bits for all players, with `seat` as its first."""
+    at = width * seat
+    return table >> at | (table & ((1 << at) - 1)) << (width * players - at)
+
+
+SEAT_BITS = 6  # bits of a set of seats
+_FIRST_SEATS = sum(1 << SEAT_BITS * k for k in range(10))
+
+
+@jit
+def turned_sets(sets: int, seat: int, players: int) -> int:
+    """Up to ten sets of seats, six bits for each, every one of them with `seat` as its first."""
+    low = ((1 << seat) - 1) * _FIRST_SEATS
+    return (sets & ~low) >> seat | (sets & low) << (players - seat)
+
+
+# --- lists of cards --------------------------------------------------------------------------------------------------
+
+_TOP = -(1 << 63)
+
+
+@jit
+def card_list(mask: int) -> int:
+    """The list of up to five cards, ascending. Without branches: how many there are is a toss-up for the processor."""
+    cards = 0
+    for i in range(5):
+        cards |= ((lowest(mask | _TOP) + 1) & 63) << 8 * i  # the top bit stands for no card and becomes 0
+        mask &= mask - 1
+    return cards

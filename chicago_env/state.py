@@ -1,7 +1,8 @@
 """The state of one match as a NumPy record: rules, match, deal. A batch is an array of such records.
 
 Flat and without references, so that a copy, a pickle or a snapshot of a game is a copy of its bytes. Seats are absolute
-here; sets of cards are 52-bit masks. Sizes: 6 seats, 3 exchange rounds, 5 tricks.
+here; sets of cards, tables by seat and lists of cards are words as in `chicago_env.bits`. Sizes: 6 seats, 3 exchange
+rounds, 5 tricks.
 """
 
 from typing import Any
@@ -22,7 +23,7 @@ NEVER = np.iinfo(np.int32).max  # a buy stop that nobody reaches
 ALWAYS = np.iinfo(np.int32).min  # a threshold that everybody has reached
 PENALTY_ALL = -1
 LAST_TRICK_SCORES, HAND_SCORES = 1, 2  # bits of r_success and r_failure
-OPEN_NONE, OPEN_CLOSED, OPEN_OPEN, OPEN_ACCEPTED, OPEN_DECLINED = range(5)
+OPEN_CLOSED, OPEN_OPEN, OPEN_ACCEPTED, OPEN_DECLINED = range(4)
 
 _I64, _I32, _I8 = np.int64, np.int32, np.int8
 _S, _R, _T = MAX_PLAYERS, ROUNDS, TRICKS
@@ -73,23 +74,27 @@ STATE = np.dtype(
         ("next_stock", _I8, 52), ("next_stock_n", _I64),  # order of the next reshuffle, where a record prescribes it
         # --- public history of the deal, and each seat's own --------------------------------------------------------
         ("stopped", _I64),  # bit per seat: under buy stop in this deal
-        ("discarded", _I64, (_R, _S)), ("received", _I64, (_R, _S)),
-        ("exchanged", _I8, (_R, _S)),  # 0 not yet, else 1 + number of cards
-        ("open", _I8, (_R, _S)), ("open_card", _I8, (_R, _S)),  # OPEN_*; card + 1
-        ("reshuffled", _I8, (_R, _S)),  # 1: the stock was reshuffled in this turn
-        ("announced", _I8, (_R, _S)),  # 0 not yet, else 1 + category (1: pass)
+        ("discards", _I64, _S),  # all of this deal
+        ("discarded", _I64, (_R, _S)), ("received", _I64, (_R, _S)),  # lists
+        ("exchanged", _I64, _R),  # table, 6 bits: bit n says that n cards were discarded; 0 not yet
+        ("open", _I64, _R), ("open_card", _I64, _R),  # tables: 4 bits, bit OPEN_*; 8 bits, card + 1
+        ("reshuffled", _I64),  # six bits for each exchange, bit per seat: the stock was reshuffled in this turn
+        ("announced", _I64, _R),  # table, 10 bits: bit of the category, bit 0 for pass; 0 not yet
         ("standing", _I8, _R), ("tied", _I8, _R),  # seat + 1; 1 while the best hands tie
-        ("compared", _I8, _R),  # 1: hands were compared in that announcing
         ("best", _I64),  # highest category announced in this announcing
         ("scored_seat", _I64),  # who scored in the announcing before this exchange, -1 for nobody
-        ("shown", _I64, (_R, _S)),  # cards shown in announcing r
-        ("breaker", _I8, _R), ("broken", _I64, _R),  # seat + 1 that broke a scored hand at exchange r; the group it showed
-        ("ranks_n", _I8, (_R, _S)), ("ranks", _I8, (_R, _S, 5)), ("suit", _I8, (_R, _S)),  # shown by rank; suit + 1
+        ("shown", _I64, (_R, _S)),  # lists of the cards shown in announcing r
+        ("ranks", _I64, (_R, _S)),  # the same of ranks, rank + 1, in the order compared
+        ("suit", _I64, _R),  # table, 8 bits: the suit shown + 1
+        ("breaker", _I8, _R), ("broken", _I64, _R),  # seat + 1 that broke a scored hand at exchange r; the group it showed, a list
         ("known", _I64, _S),  # cards that everybody knows the seat to hold
-        ("four", _I8, _R + 1),  # choice in each announcing and in the showdown: 0 none, 1 points, 2 reset
-        ("asked", _I8, _S), ("caller", _I64), ("failed", _I64),  # asked: 0 not, 1 declined, 2 called
-        ("plays", _I8, (_T, _S)), ("winners", _I8, _T),  # card + 1; seat + 1
-        ("void", _I8, _S),  # bit s: showed in play that it holds none of suit s
+        ("four", _I64),  # 2 bits for each announcing and the showdown: 1 points, 2 reset, 0 no choice
+        ("asked", _I64),  # table, 2 bits: 1 declined, 2 called, 0 not asked
+        ("caller", _I64), ("failed", _I64),
+        ("played", _I64), ("trick_cards", _I64),  # cards played in this deal, and in the trick in progress
+        ("plays", _I64, _T),  # table of each trick, 8 bits: card + 1
+        ("winners", _I64),  # six bits for each trick, bit of the seat that won it
+        ("void", _I64),  # table, 4 bits: bit s says that the seat showed in play to hold none of suit s
     ],
     align=True,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from typing import Any
 
 from chicago_env._jit import jit
-from chicago_env.bits import lowest, popcount
+from chicago_env.bits import SEAT_BITS, lowest, popcount
 from chicago_env.engine.chance import DECK, RESHUFFLE, key_of, shuffle
 from chicago_env.engine.log import DEAL, add_card, emit, position
 from chicago_env.engine.log import RESHUFFLE as RESHUFFLE_EVENT
@@ -19,33 +19,31 @@ def _clear_history(g: Any) -> None:
     for s in range(players):
         g["draws"][s] = 0
         g["known"][s] = 0
-        g["asked"][s] = 0
-        g["void"][s] = 0
-        for r in range(ROUNDS):
+        g["discards"][s] = 0
+    for r in range(ROUNDS):
+        for s in range(players):
             g["discarded"][r, s] = 0
             g["received"][r, s] = 0
-            g["exchanged"][r, s] = 0
-            g["open"][r, s] = 0
-            g["open_card"][r, s] = 0
-            g["reshuffled"][r, s] = 0
-            g["announced"][r, s] = 0
             g["shown"][r, s] = 0
-            g["ranks_n"][r, s] = 0
-            g["suit"][r, s] = 0
-            for k in range(HAND_SIZE):
-                g["ranks"][r, s, k] = 0
-        for t in range(TRICKS):
-            g["plays"][t, s] = 0
-    for r in range(ROUNDS):
+            g["ranks"][r, s] = 0
+        g["exchanged"][r] = 0
+        g["open"][r] = 0
+        g["open_card"][r] = 0
+        g["announced"][r] = 0
+        g["suit"][r] = 0
         g["standing"][r] = 0
         g["tied"][r] = 0
-        g["compared"][r] = 0
         g["breaker"][r] = 0
         g["broken"][r] = 0
-        g["four"][r] = 0
-    g["four"][ROUNDS] = 0
+    g["reshuffled"] = 0
+    g["four"] = 0
+    g["asked"] = 0
+    g["played"] = 0
+    g["trick_cards"] = 0
     for t in range(TRICKS):
-        g["winners"][t] = 0
+        g["plays"][t] = 0
+    g["winners"] = 0
+    g["void"] = 0
 
 
 @jit
@@ -135,7 +133,7 @@ def _reshuffle(g: Any, seat: int, log: Any) -> None:
     g["stock_at"] = 0
     g["stock_n"] = n
     g["reshuffles"] += 1
-    g["reshuffled"][int(g["round"]), seat] = 1
+    g["reshuffled"] |= 1 << (SEAT_BITS * int(g["round"]) + seat)
     event = position(log)
     emit(log, RESHUFFLE_EVENT, seat, 0)
     for i in range(n):

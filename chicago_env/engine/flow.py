@@ -22,6 +22,7 @@ from chicago_env.engine.scoring import (
 )
 from chicago_env.engine.tricks import play, playable, start_tricks
 from chicago_env.layout import ROUNDS
+from chicago_env.writing import write_bits
 from chicago_env.state import (
     ANNOUNCE,
     CHICAGO,
@@ -36,6 +37,8 @@ from chicago_env.state import (
     TARGET,
     TRUNCATED,
 )
+
+_TAIL = actions.NUM_ACTIONS - 64  # the last 64 actions
 
 ALL_DISCARDS = (1 << 32) - 1
 
@@ -113,12 +116,9 @@ def nth_legal(g: Any, fraction: float) -> int:
 @jit
 def write_mask(g: Any, out: Any) -> None:
     """Writes the legal actions of the acting seat into `out` (A,) int8 or uint8."""
-    for i in range(actions.NUM_ACTIONS):
-        out[i] = 0
     base, bits = legal(g)
-    while bits:
-        out[base + lowest(bits)] = 1
-        bits &= bits - 1
+    write_bits(out, 0, bits << base)
+    write_bits(out, _TAIL, bits >> (_TAIL - base) if base < _TAIL else bits << (base - _TAIL))
 
 
 @jit
@@ -272,7 +272,7 @@ def _end_four(g: Any, decks: Any, log: Any) -> None:
 @jit
 def _answer_chicago(g: Any, call: bool, log: Any) -> None:
     seat = int(g["to_act"])
-    g["asked"][seat] = 2 if call else 1
+    g["asked"] |= (2 if call else 1) << 2 * seat
     emit(log, CHICAGO_EVENT, seat, 1 if call else 0)
     if call:
         g["caller"] = seat

@@ -3,7 +3,7 @@
 from typing import Any
 
 from chicago_env._jit import jit
-from chicago_env.bits import SUIT_CARDS
+from chicago_env.bits import SEAT_BITS, SUIT_CARDS
 from chicago_env.engine.log import PLAY as PLAY_EVENT
 from chicago_env.engine.log import SCORE_BREAKER, SCORE_CHICAGO, TRICK, add_card, emit, position
 from chicago_env.engine.scoring import score
@@ -42,7 +42,8 @@ def start_tricks(g: Any) -> None:
 def _end_trick(g: Any, log: Any) -> bool:
     """Returns True when the play of cards is over."""
     winner, caller = int(g["win_seat"]), int(g["caller"])
-    g["winners"][int(g["trick"])] = winner + 1
+    g["winners"] |= 1 << (SEAT_BITS * int(g["trick"]) + winner)
+    g["trick_cards"] = 0
     emit(log, TRICK, winner, 0)
     g["trick"] += 1
     g["turn"] = 0
@@ -65,7 +66,9 @@ def play(g: Any, card: int, log: Any) -> bool:
     seat = int(g["to_act"])
     g["hand"][seat] &= ~(1 << card)
     g["known"][seat] &= ~(1 << card)
-    g["plays"][int(g["trick"]), seat] = card + 1
+    g["plays"][int(g["trick"])] |= (card + 1) << 8 * seat
+    g["played"] |= 1 << card
+    g["trick_cards"] |= 1 << card
     event = position(log)
     emit(log, PLAY_EVENT, seat, 0)
     add_card(log, event, card)
@@ -74,7 +77,7 @@ def play(g: Any, card: int, log: Any) -> bool:
         g["win_card"] = card
         g["win_seat"] = seat
     elif card & 3 != g["led"]:
-        g["void"][seat] |= 1 << int(g["led"])
+        g["void"] |= 1 << (4 * seat + int(g["led"]))
     elif card > g["win_card"]:
         g["win_card"] = card
         g["win_seat"] = seat
