@@ -8,7 +8,7 @@ branches, because what has happened in a deal is a toss-up for the processor: wh
 
 from typing import Any
 
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
 from chicago_env.bits import card_list, lowest, positions, turned, turned_sets
 from chicago_env.hands import group_of
 from chicago_env.layout import (
@@ -25,7 +25,7 @@ from chicago_env.layout import (
     TRICKS,
 )
 from chicago_env.state import ANNOUNCE, OPEN_ACCEPT, OPEN_CHOICE, OVER, PLAY
-from chicago_env.writing import copy_bytes, write_bits, write_bytes
+from chicago_env.arrays import copy_bytes, write_bits, write_bytes
 
 _FULL = (1 << CARDS) - 1
 _HANDS_AT = OBSERVATION_SIZE
@@ -35,13 +35,13 @@ _SCORE_LIMIT = SCORE_OFFSET - 1
 _LAST_CARD_AT = AT.hand_ranks + 13 * (HAND - 1)
 
 
-@jit
+@inlined
 def _one_hot(i: int) -> int:
     """Bit i; nothing for -1."""
     return (1 << (i + 1)) >> 1
 
 
-@jit
+@inlined
 def _situation(g: Any, seat: int, out: Any) -> None:
     players, phase = int(g["players"]), int(g["phase"])
     turns = turned_sets(_one_hot(int(g["dealer"])) | _one_hot(int(g["to_act"])) << SEATS, seat, players)
@@ -56,7 +56,7 @@ def _situation(g: Any, seat: int, out: Any) -> None:
     )
 
 
-@jit
+@inlined
 def _own_cards(g: Any, seat: int, out: Any) -> None:
     hand, phase, value = int(g["hand"][seat]), int(g["phase"]), int(g["value"][seat])
     write_bits(out, AT.hand, hand)
@@ -86,7 +86,7 @@ def _own_cards(g: Any, seat: int, out: Any) -> None:
         write_bytes(out, AT.draws_by_round + HAND * r, int(g["received"][r, seat]))
 
 
-@jit
+@inlined
 def _exchanges(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
     for r in range(ROUNDS):
@@ -103,7 +103,7 @@ def _exchanges(g: Any, seat: int, out: Any) -> None:
     write_bits(out, AT.reshuffled, turned_sets(int(g["reshuffled"]), seat, players))
 
 
-@jit
+@inlined
 def _lists_by_seat(lists: Any, at: int, seat: int, players: int, out: Any) -> None:
     """Lists of up to five bytes: (ROUNDS, SEATS) int64."""
     for r in range(ROUNDS):
@@ -115,7 +115,7 @@ def _lists_by_seat(lists: Any, at: int, seat: int, players: int, out: Any) -> No
         at += HAND * SEATS
 
 
-@jit
+@inlined
 def _announcings(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
     for r in range(ROUNDS):
@@ -143,7 +143,7 @@ def _announcings(g: Any, seat: int, out: Any) -> None:
         write_bytes(out, AT.broken + HAND * (r - 1), int(g["broken"][r]))
 
 
-@jit
+@inlined
 def _known(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
     s = seat
@@ -154,7 +154,7 @@ def _known(g: Any, seat: int, out: Any) -> None:
         write_bits(out, AT.known + CARDS * j, 0)
 
 
-@jit
+@inlined
 def _tricks(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
     write_bits(out, AT.played, int(g["played"]))
@@ -174,7 +174,7 @@ def _tricks(g: Any, seat: int, out: Any) -> None:
     write_bits(out, AT.winning_seat, winning | voids << (AT.void - AT.winning_seat))
 
 
-@jit
+@inlined
 def _match(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
     s, small = seat, 0

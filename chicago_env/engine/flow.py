@@ -22,7 +22,7 @@ from chicago_env.engine.scoring import (
 )
 from chicago_env.engine.tricks import play, playable, start_tricks
 from chicago_env.layout import ROUNDS
-from chicago_env.writing import write_bits
+from chicago_env.arrays import write_bits
 from chicago_env.state import (
     ANNOUNCE,
     CHICAGO,

@@ -1,7 +1,6 @@
-"""Writes many entries of an observation or a mask at once. Each helper has a plain Python twin for debugging.
+"""Arrays in compiled code: writing many entries at once, and views without a count of references.
 
-A byte of its own for each bit, in a loop over the bits that are set, costs several times what the rest of a decision
-does: how often the loop runs is a toss-up for the processor.
+Each helper has a plain Python twin for debugging.
 """
 
 from typing import Any
@@ -15,6 +14,34 @@ from numba.extending import intrinsic, overload
 from chicago_env._jit import config, jit
 
 _BOUNDS_CHECKED = bool(config.BOUNDSCHECK)
+
+
+def borrowed(array: Any) -> Any:
+    """The same array without ownership: for the arguments of a kernel, which its caller holds.
+
+    numba counts references to an array at every call that it is handed to, in memory that all threads then fight for:
+    with two threads that took longer than the game itself.
+    """
+    return array
+
+
+@intrinsic
+def _without_owner(_context: Any, array: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        view = context.make_array(sig.args[0])(context, builder, args[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), codegen
+
+
+@overload(borrowed)
+def _borrowed(array: Any) -> Any:
+    def impl(array: Any) -> Any:
+        return _without_owner(array)  # type: ignore[call-arg]  # numba passes the typing context itself
+
+    return impl
 
 
 
