@@ -91,13 +91,9 @@ def select(mask: int, picks: int) -> int:
 def positions(mask: int, chosen: int) -> int:
     """Inverse of `select`: the bits of the positions in the sorted hand `mask` that hold the cards `chosen`."""
     picks = 0
-    bit = 1
-    while mask:
-        low = mask & -mask
-        if chosen & low:
-            picks |= bit
-        mask ^= low
-        bit <<= 1
+    for i in range(5):
+        picks |= int(chosen & mask & -mask != 0) << i
+        mask &= mask - 1
     return picks
 
 

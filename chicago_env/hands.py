@@ -12,6 +12,8 @@ HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FL
 RANKS_COMPARED = np.array([5, 4, 3, 3, 1, 5, 2, 2, 1, 1], dtype=np.int8)
 """How many ranks decide between two hands of one category: (10,) int8."""
 
+_WHOLE_HAND = 1 << STRAIGHT | 1 << FLUSH | 1 << FULL_HOUSE | 1 << STRAIGHT_FLUSH | 1 << ROYAL
+
 
 def _pattern_tables() -> tuple[np.ndarray[Any, np.dtype[np.int8]], np.ndarray[Any, np.dtype[np.int8]]]:
     """Category and order of comparison for each of the 16 patterns of equal neighbours among five sorted ranks.
@@ -91,14 +93,11 @@ def group_of(mask: int, value: int) -> int:
     straight flush or royal flush; the four, the three, both pairs or the pair; nothing of a high-card hand.
     """
     category = value >> 20
-    if category == HIGH_CARD:
-        return 0
-    if category in (STRAIGHT, FLUSH, FULL_HOUSE, STRAIGHT_FLUSH, ROYAL):
-        return mask
-    group = mask & (15 << 4 * (value >> 16 & 15))
-    if category == TWO_PAIR:
-        group |= mask & (15 << 4 * (value >> 12 & 15))
-    return group
+    # Without branches: what a hand is, is a toss-up for the processor.
+    whole = -(_WHOLE_HAND >> category & 1)
+    first = -int(category != HIGH_CARD) & 15 << 4 * (value >> 16 & 15)
+    second = -int(category == TWO_PAIR) & 15 << 4 * (value >> 12 & 15)
+    return mask & (whole | first | second)
 
 
 @jit

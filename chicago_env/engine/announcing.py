@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
 from chicago_env.bits import card_list
 from chicago_env.engine.log import ANNOUNCE as ANNOUNCE_EVENT
 from chicago_env.engine.log import SHOW, add_cards, emit, position
@@ -57,7 +57,7 @@ def _reveal(g: Any, standing: int, seat: int, log: Any) -> None:
     _show_ranks(g, seat, n, with_suit)
 
 
-@jit
+@inlined
 def announce(g: Any, category: int, log: Any) -> None:
     """The acting seat passes (0) or names the category of its hand; equal categories are compared at once."""
     seat, r = int(g["to_act"]), int(g["round"])

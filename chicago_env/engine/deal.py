@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
 from chicago_env.bits import SEAT_BITS, lowest, popcount
 from chicago_env.engine.chance import DECK, RESHUFFLE, key_of, shuffle
 from chicago_env.engine.log import DEAL, add_card, emit, position
@@ -140,7 +140,7 @@ def _reshuffle(g: Any, seat: int, log: Any) -> None:
         add_card(log, event, int(deck[i]))
 
 
-@jit
+@inlined
 def draw(g: Any, seat: int, log: Any) -> int:
     """Takes a card from the stock for `seat`, after a reshuffle if none is left.
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
 from chicago_env.bits import card_list, popcount, select
 from chicago_env.engine.deal import draw
 from chicago_env.engine.log import EXCHANGE as EXCHANGE_EVENT
@@ -44,7 +44,7 @@ def _show_broken(g: Any, seat: int, group: int, log: Any) -> None:
     add_cards(log, event, group)
 
 
-@jit
+@inlined
 def _end_turn(g: Any, seat: int, log: Any) -> bool:
     r = int(g["round"])
     received = 0
@@ -66,7 +66,7 @@ def _end_turn(g: Any, seat: int, log: Any) -> bool:
     return True
 
 
-@jit
+@inlined
 def _draw_unseen(g: Any, seat: int, n: int, log: Any) -> bool:
     for _ in range(n):
         card = draw(g, seat, log)
@@ -75,7 +75,7 @@ def _draw_unseen(g: Any, seat: int, n: int, log: Any) -> bool:
     return _end_turn(g, seat, log)
 
 
-@jit
+@inlined
 def discard(g: Any, picks: int, log: Any) -> bool:
     """Discards the cards at the positions `picks` of the sorted hand and draws; True when the turn is over."""
     seat, r = int(g["to_act"]), int(g["round"])

@@ -3,7 +3,7 @@
 from typing import Any
 
 from chicago_env import actions
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
 from chicago_env.bits import lowest, nth, popcount
 from chicago_env.engine.announcing import announce, may_name
 from chicago_env.engine.chance import FIRST_DEALER, key_of, unit
@@ -106,7 +106,7 @@ def forced(g: Any) -> int:
     return base + lowest(bits)
 
 
-@jit
+@inlined
 def nth_legal(g: Any, fraction: float) -> int:
     """The legal action at `fraction` in [0, 1) of the ascending list of legal ones."""
     base, bits = legal(g)
@@ -213,7 +213,7 @@ def _ask_chicago(g: Any) -> None:
     start_tricks(g)
 
 
-@jit
+@inlined
 def _next_round(g: Any) -> None:
     g["turn"] = 0
     if g["round"] + 1 < g["r_exchanges"]:
@@ -224,7 +224,7 @@ def _next_round(g: Any) -> None:
         _ask_chicago(g)
 
 
-@jit
+@inlined
 def _next_turn(g: Any) -> bool:
     """Moves on to the next seat of an exchange or announcing; True when every seat is done."""
     g["turn"] += 1

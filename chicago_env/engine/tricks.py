@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
 from chicago_env.bits import SEAT_BITS, SUIT_CARDS
 from chicago_env.engine.log import PLAY as PLAY_EVENT
 from chicago_env.engine.log import SCORE_BREAKER, SCORE_CHICAGO, TRICK, add_card, emit, position
@@ -11,7 +11,7 @@ from chicago_env.layout import TRICKS
 from chicago_env.state import PLAY
 
 
-@jit
+@inlined
 def playable(g: Any, seat: int) -> int:
     """The cards that `seat` may play: of the suit led if it has one, else any."""
     hand = int(g["hand"][seat])
@@ -38,7 +38,7 @@ def start_tricks(g: Any) -> None:
     g["turn"] = 0
 
 
-@jit
+@inlined
 def _end_trick(g: Any, log: Any) -> bool:
     """Returns True when the play of cards is over."""
     winner, caller = int(g["win_seat"]), int(g["caller"])
@@ -60,7 +60,7 @@ def _end_trick(g: Any, log: Any) -> bool:
     return bool(g["trick"] == TRICKS)
 
 
-@jit
+@inlined
 def play(g: Any, card: int, log: Any) -> bool:
     """The acting seat plays `card`; True when the play of cards is over."""
     seat = int(g["to_act"])
