@@ -42,6 +42,14 @@ def _one_hot(i: int) -> int:
 
 
 @inlined
+def _seat_at(j: int, seat: int, players: int) -> int:
+    """The seat that `seat` sees as j; where there is none, j itself, one that does not play and has nothing but zeros."""
+    s = seat + j
+    s -= players & -int(s >= players)
+    return (s if j < players else j) & 7  # the mask tells the compiler that no index is negative
+
+
+@inlined
 def _situation(g: Any, seat: int, out: Any) -> None:
     players, phase = int(g["players"]), int(g["phase"])
     turns = turned_sets(_one_hot(int(g["dealer"])) | _one_hot(int(g["to_act"])) << SEATS, seat, players)
@@ -107,12 +115,8 @@ def _exchanges(g: Any, seat: int, out: Any) -> None:
 def _lists_by_seat(lists: Any, at: int, seat: int, players: int, out: Any) -> None:
     """Lists of up to five bytes: (ROUNDS, SEATS) int64."""
     for r in range(ROUNDS):
-        write_bits(out, at, 0)
-        s = seat
-        for j in range(players):
-            write_bytes(out, at + HAND * j, int(lists[r, s]))
-            s = s + 1 if s + 1 < players else 0
-        at += HAND * SEATS
+        for j in range(SEATS):
+            write_bytes(out, at + HAND * (SEATS * r + j), int(lists[r, _seat_at(j, seat, players)]))
 
 
 @inlined
@@ -146,12 +150,8 @@ def _announcings(g: Any, seat: int, out: Any) -> None:
 @inlined
 def _known(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
-    s = seat
-    for j in range(players):
-        write_bits(out, AT.known + CARDS * j, int(g["known"][s]))
-        s = s + 1 if s + 1 < players else 0
-    for j in range(players, SEATS):
-        write_bits(out, AT.known + CARDS * j, 0)
+    for j in range(SEATS):
+        write_bits(out, AT.known + CARDS * j, int(g["known"][_seat_at(j, seat, players)]))
 
 
 @inlined
@@ -177,17 +177,16 @@ def _tricks(g: Any, seat: int, out: Any) -> None:
 @inlined
 def _match(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
-    s, small = seat, 0
-    for j in range(players):
-        small |= min(max(int(g["scores"][s]) + SMALL_OFFSET, 0), 255) << 8 * j
-        s = s + 1 if s + 1 < players else 0
-    write_bytes(out, AT.scores, small)
-    write_bits(out, AT.scores_exact, 0)
-    for j in range(players):
-        exact = min(max(int(g["scores"][s]), -_SCORE_LIMIT), _SCORE_LIMIT) + SCORE_OFFSET
-        swapped = exact >> 24 | (exact >> 8 & 0xFF00) | (exact & 0xFF00) << 8 | (exact & 0xFF) << 24
-        write_bytes(out, AT.scores_exact + 4 * j, swapped)
-        s = s + 1 if s + 1 < players else 0
+    clipped = 0
+    for j in range(SEATS):
+        score = int(g["scores"][_seat_at(j, seat, players)])
+        clipped |= (min(max(score + SMALL_OFFSET, 0), 255) & -int(j < players)) << 8 * j
+    write_bytes(out, AT.scores, clipped)
+    for j in range(SEATS):
+        score = int(g["scores"][_seat_at(j, seat, players)])
+        exact = (min(max(score, -_SCORE_LIMIT), _SCORE_LIMIT) + SCORE_OFFSET) & -int(j < players)
+        first_byte_lowest = exact >> 24 | (exact >> 8 & 0xFF00) | (exact & 0xFF00) << 8 | (exact & 0xFF) << 24
+        write_bytes(out, AT.scores_exact + 4 * j, first_byte_lowest)
     sets = int(g["stopped"]) | int(g["attempted"]) << SEATS | int(g["succeeded"]) << 2 * SEATS
     write_bits(
         out,
@@ -216,6 +215,7 @@ def observe(g: Any, seat: int, out: Any) -> None:
     """
     if out.shape[0] < OBSERVATION_SIZE:
         raise IndexError("no room for an observation")
+    seat &= 7  # tells the compiler that no index is negative
     _situation(g, seat, out)
     _own_cards(g, seat, out)
     _exchanges(g, seat, out)
