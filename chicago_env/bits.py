@@ -59,6 +59,8 @@ def _lowest(mask: Any) -> Any:
 @jit
 def nth(mask: int, n: int) -> int:
     """Id of the n-th lowest card (from 0) of a set with more than n cards."""
+    if mask & (mask + 1) == 0:  # a block of all the lowest ones, as the discards are
+        return n
     for _ in range(n):
         mask &= mask - 1
     return lowest(mask)
@@ -76,14 +78,11 @@ def highest(mask: int) -> int:
 
 @jit
 def select(mask: int, picks: int) -> int:
-    """The cards of `mask` whose position in the sorted hand has its bit set in `picks`."""
+    """The cards of `mask` whose position in the sorted hand, up to the fifth, has its bit set in `picks`."""
     chosen = 0
-    while picks and mask:
-        low = mask & -mask
-        if picks & 1:
-            chosen |= low
-        mask ^= low
-        picks >>= 1
+    for i in range(5):
+        chosen |= mask & -mask & -(picks >> i & 1)
+        mask &= mask - 1
     return chosen
 
 

@@ -13,6 +13,12 @@ from chicago_env.layout import ROUNDS, TRICKS
 from chicago_env.state import EXCHANGE
 
 
+@inlined
+def left_of(g: Any, seat: int) -> int:
+    """The seat at the left of `seat`, next in turn."""
+    return seat + 1 if seat + 1 < g["players"] else 0
+
+
 @jit
 def _clear_history(g: Any) -> None:
     players = int(g["players"])
@@ -73,18 +79,19 @@ def start_deal(g: Any, decks: Any, log: Any) -> None:
         for i in range(52):
             deck[i] = i
         shuffle(deck, 52, key_of(int(g["seed"]), DECK, deal, 0))
-    forehand = (int(g["dealer"]) + 1) % players
+    forehand = left_of(g, int(g["dealer"]))
     event = position(log)
     emit(log, DEAL, int(g["dealer"]), deal)
     for s in range(players):
         g["hand"][s] = 0
     for k in range(HAND_SIZE):
+        s = forehand
         for j in range(players):
-            s = (forehand + j) % players
             # Keyed cards belong to a seat, not to a place at the table, so that boards can be replayed with seats rotated.
             card = int(deck[k * players + (j if given else s)])
             g["hand"][s] |= 1 << card
             add_card(log, event, card)
+            s = left_of(g, s)
     for s in range(players):
         g["value"][s] = hand_value(int(g["hand"][s]))
         g["held"][s] = 0

@@ -7,7 +7,7 @@ from chicago_env._jit import inlined, jit
 from chicago_env.bits import lowest, nth, popcount
 from chicago_env.engine.announcing import announce, may_name
 from chicago_env.engine.chance import FIRST_DEALER, key_of, unit
-from chicago_env.engine.deal import start_deal
+from chicago_env.engine.deal import left_of, start_deal
 from chicago_env.engine.exchange import choose_open, discard, take_upcard, under_stop
 from chicago_env.engine.log import CHICAGO as CHICAGO_EVENT
 from chicago_env.engine.log import DEAL_END, SCORE_CHICAGO, SCORE_LAST_TRICK, emit
@@ -157,7 +157,7 @@ def _end_deal(g: Any, decks: Any, log: Any) -> None:
         return
     emit(log, DEAL_END, -1, 0)
     g["deal"] += 1
-    g["dealer"] = (int(g["dealer"]) + 1) % int(g["players"])
+    g["dealer"] = left_of(g, int(g["dealer"]))
     start_deal(g, decks, log)
 
 
@@ -219,7 +219,7 @@ def _next_round(g: Any) -> None:
     if g["round"] + 1 < g["r_exchanges"]:
         g["round"] += 1
         g["phase"] = EXCHANGE
-        g["to_act"] = (int(g["dealer"]) + 1) % int(g["players"])
+        g["to_act"] = left_of(g, int(g["dealer"]))
     else:
         _ask_chicago(g)
 
@@ -228,7 +228,7 @@ def _next_round(g: Any) -> None:
 def _next_turn(g: Any) -> bool:
     """Moves on to the next seat of an exchange or announcing; True when every seat is done."""
     g["turn"] += 1
-    g["to_act"] = (int(g["to_act"]) + 1) % int(g["players"])
+    g["to_act"] = left_of(g, int(g["to_act"]))
     return bool(g["turn"] == g["players"])
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from chicago_env._jit import inlined, jit
 from chicago_env.bits import SEAT_BITS, SUIT_CARDS
+from chicago_env.engine.deal import left_of
 from chicago_env.engine.log import PLAY as PLAY_EVENT
 from chicago_env.engine.log import SCORE_BREAKER, SCORE_CHICAGO, TRICK, add_card, emit, position
 from chicago_env.engine.scoring import score
@@ -29,7 +30,7 @@ def start_tricks(g: Any) -> None:
     players = int(g["players"])
     for s in range(players):
         g["held"][s] = g["hand"][s]
-    leader = (int(g["dealer"]) + 1) % players
+    leader = left_of(g, int(g["dealer"]))
     if g["r_caller_leads"] and g["caller"] >= 0:
         leader = int(g["caller"])
     g["phase"] = PLAY
@@ -84,5 +85,5 @@ def play(g: Any, card: int, log: Any) -> bool:
     g["turn"] += 1
     if g["turn"] == g["players"]:
         return _end_trick(g, log)
-    g["to_act"] = (seat + 1) % int(g["players"])
+    g["to_act"] = left_of(g, seat)
     return False
