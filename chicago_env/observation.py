@@ -89,9 +89,9 @@ def _own_cards(g: Any, seat: int, out: Any) -> None:
     )
     write_bits(out, AT.discards, int(g["discards"][seat]))
     for r in range(ROUNDS):
-        write_bytes(out, AT.discards_by_round + HAND * r, int(g["discarded"][r, seat]))
+        write_bytes(out, AT.discards_by_round + HAND * r, int(g["discarded"][seat, r]))
     for r in range(ROUNDS):
-        write_bytes(out, AT.draws_by_round + HAND * r, int(g["received"][r, seat]))
+        write_bytes(out, AT.draws_by_round + HAND * r, int(g["received"][seat, r]))
 
 
 @inlined

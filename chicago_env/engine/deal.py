@@ -28,8 +28,8 @@ def _clear_history(g: Any) -> None:
         g["discards"][s] = 0
     for r in range(ROUNDS):
         for s in range(players):
-            g["discarded"][r, s] = 0
-            g["received"][r, s] = 0
+            g["discarded"][s, r] = 0
+            g["received"][s, r] = 0
             g["shown"][r, s] = 0
             g["ranks"][r, s] = 0
         g["exchanged"][r] = 0

@@ -50,13 +50,13 @@ def _end_turn(g: Any, seat: int, log: Any) -> bool:
     received = 0
     event = position(log)
     emit(log, EXCHANGE_EVENT, seat, int(g["drawn_n"]))
-    add_list(log, event, int(g["discarded"][r, seat]))
+    add_list(log, event, int(g["discarded"][seat, r]))
     for i in range(int(g["drawn_n"])):
         card = int(g["drawn"][i])
         received |= 1 << card
         add_card(log, event, card)
     if received:
-        g["received"][r, seat] = card_list(received)
+        g["received"][seat, r] = card_list(received)
         g["hand"][seat] |= received
         g["value"][seat] = hand_value(int(g["hand"][seat]))
     g["pile"] |= g["pending"]
@@ -93,7 +93,7 @@ def discard(g: Any, picks: int, log: Any) -> bool:
             _show_broken(g, seat, group, log)
     g["hand"][seat] = hand & ~chosen
     g["known"][seat] = 0  # which of the cards that were known have gone is not public
-    g["discarded"][r, seat] = card_list(chosen)
+    g["discarded"][seat, r] = card_list(chosen)
     g["discards"][seat] |= chosen
     g["pending"] = chosen
     if n == 1 and g["r_open_card"]:
