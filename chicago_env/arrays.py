@@ -44,7 +44,6 @@ def _borrowed(array: Any) -> Any:
     return impl
 
 
-
 @intrinsic
 def _store_bits(_context: Any, out: Any, at: Any, word: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

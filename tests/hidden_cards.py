@@ -38,7 +38,13 @@ def seen_by(game: Game, seat: int) -> set[int]:
     state = game.state
     own = int(state["hand"][seat]) | int(state["held"][seat])
     cards = set(cards_of(own | int(state["played"])))
-    for table in (state["discarded"][seat], state["received"][seat], state["shown"], state["open_card"], state["broken"]):
+    for table in (
+        state["discarded"][seat],
+        state["received"][seat],
+        state["shown"],
+        state["open_card"],
+        state["broken"],
+    ):
         for cards_listed in table.ravel():
             cards.update(listed(cards_listed))
     return cards
