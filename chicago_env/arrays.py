@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from chicago_env._jit import config, jit
@@ -29,8 +28,8 @@ def borrowed(array: Any) -> Any:
 def _without_owner(_context: Any, array: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         view = context.make_array(sig.args[0])(context, builder, args[0])
-        view.meminfo = cgutils.get_null_value(view.meminfo.type)
-        view.parent = cgutils.get_null_value(view.parent.type)
+        view.meminfo = ir.Constant(view.meminfo.type, None)
+        view.parent = ir.Constant(view.parent.type, None)
         return view._getvalue()
 
     return array(array), codegen
@@ -74,7 +73,9 @@ def _store_bytes(_context: Any, out: Any, at: Any, word: Any) -> Any:
 def _copy(_context: Any, out: Any, at: Any, source: Any, count: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         to = builder.gep(context.make_array(sig.args[0])(context, builder, args[0]).data, [args[1]])
-        cgutils.raw_memcpy(builder, to, context.make_array(sig.args[2])(context, builder, args[2]).data, args[3], 1)
+        data = context.make_array(sig.args[2])(context, builder, args[2]).data
+        memcpy = builder.module.declare_intrinsic("llvm.memcpy", [to.type, data.type, args[3].type])
+        builder.call(memcpy, [to, data, args[3], ir.Constant(ir.IntType(1), 0)])
         return context.get_dummy_value()
 
     return types.void(out, types.int64, source, types.int64), codegen

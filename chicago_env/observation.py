@@ -9,7 +9,8 @@ branches, because what has happened in a deal is a toss-up for the processor: wh
 from typing import Any
 
 from chicago_env._jit import inlined, jit
-from chicago_env.bits import card_list, lowest, positions, turned, turned_sets
+from chicago_env.arrays import copy_bytes, write_bits, write_bytes
+from chicago_env.bits import lowest, positions, turned, turned_sets
 from chicago_env.hands import group_of
 from chicago_env.layout import (
     AT,
@@ -25,7 +26,6 @@ from chicago_env.layout import (
     TRICKS,
 )
 from chicago_env.state import ANNOUNCE, OPEN_ACCEPT, OPEN_CHOICE, OVER, PLAY
-from chicago_env.arrays import copy_bytes, write_bits, write_bytes
 
 _FULL = (1 << CARDS) - 1
 _HANDS_AT = OBSERVATION_SIZE

@@ -103,7 +103,9 @@ STATE = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-"""One match, what is written together side by side. Item sizes are fixed; `np.zeros(B, STATE)` makes a batch that `set_rules` and the engine then fill."""
+"""One match; what is used together stands together, so that less memory is touched. `np.zeros(B, STATE)` makes a batch that
+`set_rules` and the engine then fill.
+"""
 
 
 def set_rules(states: np.ndarray[Any, Any], rules: Rules, players: int) -> None:

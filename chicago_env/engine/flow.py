@@ -4,6 +4,7 @@ from typing import Any
 
 from chicago_env import actions
 from chicago_env._jit import inlined, jit
+from chicago_env.arrays import write_bits
 from chicago_env.bits import lowest, nth, popcount
 from chicago_env.engine.announcing import announce, may_name
 from chicago_env.engine.chance import FIRST_DEALER, key_of, unit
@@ -22,7 +23,6 @@ from chicago_env.engine.scoring import (
 )
 from chicago_env.engine.tricks import play, playable, start_tricks
 from chicago_env.layout import ROUNDS
-from chicago_env.arrays import write_bits
 from chicago_env.state import (
     ANNOUNCE,
     CHICAGO,
