@@ -12,14 +12,17 @@ HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FL
 RANKS_COMPARED = np.array([5, 4, 3, 3, 1, 5, 2, 2, 1, 1], dtype=np.int8)
 """How many ranks decide between two hands of one category: (10,) int8."""
 
+_WHOLE_HAND = 1 << STRAIGHT | 1 << FLUSH | 1 << FULL_HOUSE | 1 << STRAIGHT_FLUSH | 1 << ROYAL
+
 
 def _pattern_tables() -> tuple[np.ndarray[Any, np.dtype[np.int8]], np.ndarray[Any, np.dtype[np.int8]]]:
     """Category and order of comparison for each of the 16 patterns of equal neighbours among five sorted ranks.
 
-    Bit i of the pattern: the i-th and the next card of the hand, sorted by rank, have equal rank.
+    Bit i of the pattern: the i-th and the next card of the hand, sorted by rank, have equal rank. The order is of places
+    in the sorted hand, 5 for none.
     """
     category = np.zeros(16, dtype=np.int8)
-    order = np.full((16, 5), -1, dtype=np.int8)
+    order = np.full((16, 5), 5, dtype=np.int8)
     shapes = {(1, 1, 1, 1, 1): HIGH_CARD, (2, 1, 1, 1): PAIR, (2, 2, 1): TWO_PAIR, (3, 1, 1): THREE, (3, 2): FULL_HOUSE,
               (4, 1): FOUR}  # fmt: skip
     for pattern in range(15):  # 15 would be five of a kind
@@ -57,26 +60,17 @@ def hand_value(mask: int) -> int:
     c4 = lowest(rest)
     r0, r1, r2, r3, r4 = c0 >> 2, c1 >> 2, c2 >> 2, c3 >> 2, c4 >> 2
     pattern = int(r0 == r1) | int(r1 == r2) << 1 | int(r2 == r3) << 2 | int(r3 == r4) << 3
-    if pattern == 0:
-        flush = mask & ~(SUIT_CARDS << (c0 & 3)) == 0
-        straight = r4 - r0 == 4
-        top = r4
-        if r4 == 12 and r3 == 3:
-            straight = True
-            top = 3
-        if straight:
-            if flush:
-                return (ROYAL if top == 12 else STRAIGHT_FLUSH) << 20 | top << 16
-            return STRAIGHT << 20 | top << 16
-        return (FLUSH if flush else HIGH_CARD) << 20 | r4 << 16 | r3 << 12 | r2 << 8 | r1 << 4 | r0
-    ranks = (r0, r1, r2, r3, r4)
-    value = int(_CATEGORY[pattern]) << 20
+    ranks = r0 | r1 << 4 | r2 << 8 | r3 << 12 | r4 << 16
+    compared = 0
     for k in range(5):
-        i = int(_ORDER[pattern, k])
-        if i < 0:
-            break
-        value |= ranks[i] << (16 - 4 * k)
-    return value
+        compared |= (ranks >> 4 * int(_ORDER[pattern, k]) & 15) << (16 - 4 * k)
+    flush = mask & ~(SUIT_CARDS << (c0 & 3)) == 0
+    wheel = r4 == 12 and r3 == 3
+    if pattern == 0 and (r4 - r0 == 4 or wheel):
+        top = 3 if wheel else r4
+        category = STRAIGHT if not flush else ROYAL if top == 12 else STRAIGHT_FLUSH
+        return category << 20 | top << 16
+    return (FLUSH if flush else int(_CATEGORY[pattern])) << 20 | compared
 
 
 @jit
@@ -91,14 +85,11 @@ def group_of(mask: int, value: int) -> int:
     straight flush or royal flush; the four, the three, both pairs or the pair; nothing of a high-card hand.
     """
     category = value >> 20
-    if category == HIGH_CARD:
-        return 0
-    if category in (STRAIGHT, FLUSH, FULL_HOUSE, STRAIGHT_FLUSH, ROYAL):
-        return mask
-    group = mask & (15 << 4 * (value >> 16 & 15))
-    if category == TWO_PAIR:
-        group |= mask & (15 << 4 * (value >> 12 & 15))
-    return group
+    # Without branches: what a hand is, is a toss-up for the processor.
+    whole = -(_WHOLE_HAND >> category & 1)
+    first = -int(category != HIGH_CARD) & 15 << 4 * (value >> 16 & 15)
+    second = -int(category == TWO_PAIR) & 15 << 4 * (value >> 12 & 15)
+    return mask & (whole | first | second)
 
 
 @jit

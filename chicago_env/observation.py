@@ -1,11 +1,16 @@
-"""Writes what a seat may know (docs/rules.md §6) into the vector that `chicago_env.layout` describes."""
+"""Writes what a seat may know (docs/rules.md §6) into the vector that `chicago_env.layout` describes.
+
+Written in the order of the layout, without gaps: `write_bits` and `write_bytes` write 64 and 8 entries, of which those
+that belong to the next blocks are 0 and overwritten by what comes next. The places within a word are taken from the
+layout as well: `AT.trick - AT.phase` is the bit of `trick` in the word that starts with `phase`. There are next to no
+branches, because what has happened in a deal is a toss-up for the processor: what has not happened is written as 0.
+"""
 
 from typing import Any
 
-import numpy as np
-
-from chicago_env._jit import jit
-from chicago_env.bits import lowest
+from chicago_env._jit import inlined, jit
+from chicago_env.arrays import copy_bytes, write_bits, write_bytes
+from chicago_env.bits import lowest, positions, turned, turned_sets
 from chicago_env.hands import group_of
 from chicago_env.layout import (
     AT,
@@ -27,209 +32,198 @@ _HANDS_AT = OBSERVATION_SIZE
 _STOCK_AT = _HANDS_AT + (SEATS - 1) * CARDS
 _PILE_AT = _STOCK_AT + CARDS
 _SCORE_LIMIT = SCORE_OFFSET - 1
+_LAST_CARD_AT = AT.hand_ranks + 13 * (HAND - 1)
 
 
-@jit
-def _bits(out: Any, at: int, mask: int) -> None:
-    while mask:
-        out[at + lowest(mask)] = 1
-        mask &= mask - 1
+@inlined
+def _one_hot(i: int) -> int:
+    """Bit i; nothing for -1."""
+    return (1 << (i + 1)) >> 1
 
 
-@jit
-def _cards(out: Any, at: int, mask: int) -> None:
-    while mask:
-        out[at] = lowest(mask) + 1
-        at += 1
-        mask &= mask - 1
+@inlined
+def _seat_at(j: int, seat: int, players: int) -> int:
+    """The seat that `seat` sees as j; where there is none, j itself, one that does not play and has nothing but zeros."""
+    s = seat + j
+    s -= players & -int(s >= players)
+    return (s if j < players else j) & 7  # the mask tells the compiler that no index is negative
 
 
-@jit
+@inlined
+def _situation(g: Any, seat: int, out: Any) -> None:
+    players, phase = int(g["players"]), int(g["phase"])
+    turns = turned_sets(_one_hot(int(g["dealer"])) | _one_hot(int(g["to_act"])) << SEATS, seat, players)
+    write_bits(
+        out,
+        AT.phase,
+        int(phase != OVER) << phase
+        | 1 << (AT.round + int(g["round"]))
+        | int(phase == PLAY) << (AT.trick + int(g["trick"]))
+        | 1 << (AT.players + players - 2)
+        | turns << AT.dealer,
+    )
+
+
+@inlined
 def _own_cards(g: Any, seat: int, out: Any) -> None:
-    hand = int(g["hand"][seat])
-    _bits(out, AT.hand, hand)
-    rest, i = hand, 0
-    while rest:
-        card = lowest(rest)
-        out[AT.hand_ranks + 13 * i + (card >> 2)] = 1
-        out[AT.hand_suits + 4 * i + (card & 3)] = 1
+    hand, phase, value = int(g["hand"][seat]), int(g["phase"]), int(g["value"][seat])
+    write_bits(out, AT.hand, hand)
+    ranks, suits, rest = 0, 0, hand
+    for i in range(HAND - 1):
+        card = lowest(rest | 1 << CARDS)
+        ranks |= int(card < CARDS) << (13 * i + (card >> 2))
+        suits |= int(card < CARDS) << (4 * i + (card & 3))
         rest &= rest - 1
-        i += 1
-    phase = int(g["phase"])
+    write_bits(out, AT.hand_ranks, ranks)
+    card = lowest(rest | 1 << CARDS)
+    complete = int(card < CARDS)
+    suits |= complete << (4 * (HAND - 1) + (card & 3))
     drawing = (phase == OPEN_CHOICE or phase == OPEN_ACCEPT) and g["to_act"] == seat
-    if not drawing:
-        value = int(g["value"][seat])
-        out[AT.category + (value >> 20)] = 1
-        if i == HAND:
-            group = group_of(hand, value)
-            rest, i = hand, 0
-            while rest:
-                if group & rest & -rest:
-                    out[AT.group + i] = 1
-                rest &= rest - 1
-                i += 1
-    discards = 0
-    for r in range(int(g["round"]) + 1):
-        gone = int(g["discarded"][r, seat])
-        discards |= gone
-        _cards(out, AT.discards_by_round + HAND * r, gone)
-        _cards(out, AT.draws_by_round + HAND * r, int(g["received"][r, seat]))
-    _bits(out, AT.discards, discards)
+    write_bits(
+        out,
+        _LAST_CARD_AT,
+        complete << (card >> 2)
+        | suits << (AT.hand_suits - _LAST_CARD_AT)
+        | int(not drawing) << (AT.category - _LAST_CARD_AT + (value >> 20))
+        | (positions(hand, group_of(hand, value)) & -complete) << (AT.group - _LAST_CARD_AT),
+    )
+    write_bits(out, AT.discards, int(g["discards"][seat]))
+    for r in range(ROUNDS):
+        write_bytes(out, AT.discards_by_round + HAND * r, int(g["discarded"][seat, r]))
+    for r in range(ROUNDS):
+        write_bytes(out, AT.draws_by_round + HAND * r, int(g["received"][seat, r]))
 
 
-@jit
-def _relative(g: Any, seat: int, s: int) -> int:
-    """Seat `s` as seen from `seat`."""
-    return s - seat if s >= seat else s - seat + int(g["players"])
-
-
-@jit
-def _exchange_history(g: Any, r: int, seat: int, out: Any) -> None:
+@inlined
+def _exchanges(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
-    s, at = seat, r * SEATS
-    for _ in range(players):
-        # Without branches: these are a coin toss for the processor, and there are many. 0, not yet, writes a 0.
-        count = int(g["exchanged"][r, s])
-        out[AT.exchanged + 6 * at + max(count, 1) - 1] = min(count, 1)
-        at += 1
-        s = s + 1 if s + 1 < players else 0
+    for r in range(ROUNDS):
+        write_bits(out, AT.exchanged + 6 * SEATS * r, turned(int(g["exchanged"][r]), 6, seat, players))
     if g["r_open_card"]:
-        for j in range(players):
-            s = seat + j if seat + j < players else seat + j - players
-            at = r * SEATS + j
-            if g["open"][r, s]:
-                out[AT.open + 4 * at + int(g["open"][r, s]) - 1] = 1
-                out[AT.open_card + at] = g["open_card"][r, s]
-    if g["reshuffles"]:
-        for j in range(players):
-            s = seat + j if seat + j < players else seat + j - players
-            out[AT.reshuffled + r * SEATS + j] = g["reshuffled"][r, s]
-    breaker = int(g["breaker"][r]) - 1
-    if breaker >= 0:
-        out[AT.breaker + (r - 1) * SEATS + _relative(g, seat, breaker)] = 1
-        _cards(out, AT.broken + (r - 1) * HAND, int(g["broken"][r]))
+        for r in range(ROUNDS):
+            write_bits(out, AT.open + 4 * SEATS * r, turned(int(g["open"][r]), 4, seat, players))
+        for r in range(ROUNDS):
+            write_bytes(out, AT.open_card + SEATS * r, turned(int(g["open_card"][r]), 8, seat, players))
+    else:
+        write_bits(out, AT.open, 0)
+        write_bits(out, AT.open + 64, 0)
+    write_bits(out, AT.upcard, _one_hot(int(g["upcard"])))
+    write_bits(out, AT.reshuffled, turned_sets(int(g["reshuffled"]), seat, players))
 
 
-@jit
-def _announce_history(g: Any, r: int, seat: int, out: Any) -> None:
+@inlined
+def _lists_by_seat(lists: Any, at: int, seat: int, players: int, out: Any) -> None:
+    """Lists of up to five bytes: (ROUNDS, SEATS) int64."""
+    for r in range(ROUNDS):
+        for j in range(SEATS):
+            write_bytes(out, at + HAND * (SEATS * r + j), int(lists[r, _seat_at(j, seat, players)]))
+
+
+@inlined
+def _announcings(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
-    s, at = seat, r * SEATS
-    for _ in range(players):
-        announced = int(g["announced"][r, s])
-        out[AT.announced + 10 * at + max(announced, 1) - 1] = min(announced, 1)
-        at += 1
-        s = s + 1 if s + 1 < players else 0
-    standing = int(g["standing"][r]) - 1
-    if standing < 0:
-        return
-    out[AT.standing + r * SEATS + _relative(g, seat, standing)] = 1
-    out[AT.tied + r] = g["tied"][r]
-    if g["four"][r]:
-        out[AT.four + 2 * r + int(g["four"][r]) - 1] = 1
-    if not g["compared"][r]:
-        return
-    for j in range(players):
-        s = seat + j if seat + j < players else seat + j - players
-        at = r * SEATS + j
-        _cards(out, AT.shown + at * HAND, int(g["shown"][r, s]))
-        for k in range(int(g["ranks_n"][r, s])):
-            out[AT.shown_ranks + at * HAND + k] = g["ranks"][r, s, k]
-        out[AT.shown_suit + at] = g["suit"][r, s]
+    for r in range(ROUNDS):
+        write_bits(out, AT.announced + 10 * SEATS * r, turned(int(g["announced"][r]), 10, seat, players))
+    best = _one_hot(int(g["best"]) - 1) if g["phase"] == ANNOUNCE else 0
+    standing, tied = 0, 0
+    for r in range(ROUNDS):
+        standing |= _one_hot(int(g["standing"][r]) - 1) << SEATS * r
+        tied |= int(g["tied"][r]) << r
+    standing = turned_sets(standing, seat, players)
+    write_bits(out, AT.best, best | standing << (AT.standing - AT.best) | tied << (AT.tied - AT.best))
+    if g["r_reveal_ranks"]:
+        write_bits(out, AT.shown, 0)
+        write_bits(out, AT.shown + 64, 0)
+        _lists_by_seat(g["ranks"], AT.shown_ranks, seat, players, out)
+    else:
+        _lists_by_seat(g["shown"], AT.shown, seat, players, out)
+        write_bits(out, AT.shown_ranks, 0)
+        write_bits(out, AT.shown_ranks + 64, 0)
+    for r in range(ROUNDS):
+        write_bytes(out, AT.shown_suit + SEATS * r, turned(int(g["suit"][r]), 8, seat, players))
+    breakers = _one_hot(int(g["breaker"][1]) - 1) | _one_hot(int(g["breaker"][2]) - 1) << SEATS
+    write_bits(out, AT.breaker, turned_sets(breakers, seat, players))
+    for r in range(1, ROUNDS):
+        write_bytes(out, AT.broken + HAND * (r - 1), int(g["broken"][r]))
 
 
-@jit
-def _rounds(g: Any, seat: int, out: Any) -> None:
-    scored = int(g["r_scored"])
-    for r in range(int(g["round"]) + 1):
-        _exchange_history(g, r, seat, out)
-        if scored >> r & 1:
-            _announce_history(g, r, seat, out)
-    if g["phase"] == ANNOUNCE and g["best"]:
-        out[AT.best + int(g["best"]) - 1] = 1
-    if g["upcard"] >= 0:
-        out[AT.upcard + int(g["upcard"])] = 1
+@inlined
+def _known(g: Any, seat: int, out: Any) -> None:
+    players = int(g["players"])
+    for j in range(SEATS):
+        write_bits(out, AT.known + CARDS * j, int(g["known"][_seat_at(j, seat, players)]))
 
 
-@jit
+@inlined
 def _tricks(g: Any, seat: int, out: Any) -> None:
-    players, trick = int(g["players"]), int(g["trick"])
-    for t in range(min(trick + 1, TRICKS)):
-        s = seat
-        for j in range(players):
-            card = int(g["plays"][t, s])
-            out[AT.plays + t * SEATS + j] = card
-            if card:
-                out[AT.played + card - 1] = 1
-                if t == trick:
-                    out[AT.trick_cards + card - 1] = 1
-            s = s + 1 if s + 1 < players else 0
-        if g["winners"][t]:
-            out[AT.winners + t * SEATS + _relative(g, seat, int(g["winners"][t]) - 1)] = 1
-    if g["phase"] == PLAY:
-        out[AT.trick + trick] = 1
-    led = int(g["led"])
-    if led >= 0:
-        out[AT.led_suit + led] = 1
-        out[AT.winning_card + int(g["win_card"])] = 1
-        out[AT.winning_seat + _relative(g, seat, int(g["win_seat"]))] = 1
-
-
-@jit
-def _seats(g: Any, seat: int, out: Any) -> None:
     players = int(g["players"])
-    s = seat
-    stopped, attempted, succeeded = int(g["stopped"]), int(g["attempted"]), int(g["succeeded"])
-    for j in range(players):
-        score = int(g["scores"][s])
-        out[AT.scores + j] = min(max(score + SMALL_OFFSET, 0), 255)
-        exact = min(max(score, -_SCORE_LIMIT), _SCORE_LIMIT) + SCORE_OFFSET
-        for k in range(4):
-            out[AT.scores_exact + 4 * j + k] = exact >> (24 - 8 * k) & 255
-        out[AT.stopped + j] = stopped >> s & 1
-        out[AT.attempted + j] = attempted >> s & 1
-        out[AT.succeeded + j] = succeeded >> s & 1
-        asked = int(g["asked"][s])
-        out[AT.asked + 2 * j + max(asked, 1) - 1] = min(asked, 1)
-        _bits(out, AT.known + CARDS * j, int(g["known"][s]))
-        void = int(g["void"][s])
-        for k in range(4):
-            out[AT.void + 4 * j + k] = void >> k & 1
-        s = s + 1 if s + 1 < players else 0
-    out[AT.dealer + _relative(g, seat, int(g["dealer"]))] = 1
-    out[AT.leader + _relative(g, seat, int(g["leader"]))] = 1
-    if g["to_act"] >= 0:
-        out[AT.to_act + _relative(g, seat, int(g["to_act"]))] = 1
-    if g["caller"] >= 0:
-        out[AT.caller + _relative(g, seat, int(g["caller"]))] = 1
-    out[AT.failed] = g["failed"]
+    write_bits(out, AT.played, int(g["played"]))
+    write_bits(out, AT.trick_cards, int(g["trick_cards"]))
+    for t in range(TRICKS):
+        write_bytes(out, AT.plays + SEATS * t, turned(int(g["plays"][t]), 8, seat, players))
+    winners = int(g["winners"]) | _one_hot(int(g["leader"])) << (AT.leader - AT.winners)
+    write_bits(
+        out,
+        AT.winners,
+        turned_sets(winners, seat, players) | _one_hot(int(g["led"])) << (AT.led_suit - AT.winners),
+    )
+    in_progress = -int(g["led"] >= 0)  # all bits set; else the winner of the last trick still stands in the state
+    write_bits(out, AT.winning_card, _one_hot(int(g["win_card"])) & in_progress)
+    winning = turned_sets(_one_hot(int(g["win_seat"])) & in_progress, seat, players)
+    voids = turned(int(g["void"]), 4, seat, players)
+    write_bits(out, AT.winning_seat, winning | voids << (AT.void - AT.winning_seat))
+
+
+@inlined
+def _match(g: Any, seat: int, out: Any) -> None:
+    players = int(g["players"])
+    clipped = 0
+    for j in range(SEATS):
+        score = int(g["scores"][_seat_at(j, seat, players)])
+        clipped |= (min(max(score + SMALL_OFFSET, 0), 255) & -int(j < players)) << 8 * j
+    write_bytes(out, AT.scores, clipped)
+    for j in range(SEATS):
+        score = int(g["scores"][_seat_at(j, seat, players)])
+        exact = (min(max(score, -_SCORE_LIMIT), _SCORE_LIMIT) + SCORE_OFFSET) & -int(j < players)
+        first_byte_lowest = exact >> 24 | (exact >> 8 & 0xFF00) | (exact & 0xFF00) << 8 | (exact & 0xFF) << 24
+        write_bytes(out, AT.scores_exact + 4 * j, first_byte_lowest)
+    sets = int(g["stopped"]) | int(g["attempted"]) << SEATS | int(g["succeeded"]) << 2 * SEATS
+    write_bits(
+        out,
+        AT.stopped,
+        turned_sets(sets, seat, players)
+        | turned(int(g["asked"]), 2, seat, players) << (AT.asked - AT.stopped)
+        | turned_sets(_one_hot(int(g["caller"])), seat, players) << (AT.caller - AT.stopped)
+        | int(g["failed"]) << (AT.failed - AT.stopped)
+        | int(g["four"]) << (AT.four - AT.stopped),
+    )
+    deal = min(int(g["deal"]), 65535)
+    left = min(int(g["max_deals"]) - 1 - int(g["deal"]), 65535)
+    write_bytes(
+        out,
+        AT.stock,
+        int(g["stock_n"]) | deal >> 8 << 8 | (deal & 255) << 16 | left >> 8 << 24 | (left & 255) << 32,
+    )
 
 
 @jit
 def observe(g: Any, seat: int, out: Any) -> None:
-    """Writes the observation of `seat` into `out` (D,) uint8, every entry of it."""
-    for i in range(RULES_AT):
-        out[i] = 0
-    phase = int(g["phase"])
-    if phase != OVER:
-        out[AT.phase + phase] = 1
-    out[AT.round + int(g["round"])] = 1
-    out[AT.players + int(g["players"]) - 2] = 1
+    """Writes the observation of `seat` into `out` (D or more,) uint8, every entry of it.
+
+    Raises:
+        IndexError: `out` is shorter.
+    """
+    if out.shape[0] < OBSERVATION_SIZE:
+        raise IndexError("no room for an observation")
+    seat &= 7  # tells the compiler that no index is negative
+    _situation(g, seat, out)
     _own_cards(g, seat, out)
-    _rounds(g, seat, out)
-    if phase == PLAY or g["trick"]:
-        _tricks(g, seat, out)
-    _seats(g, seat, out)
-    if g["four"][ROUNDS]:
-        out[AT.four + 2 * ROUNDS + int(g["four"][ROUNDS]) - 1] = 1
-    out[AT.stock] = g["stock_n"]
-    deal = min(int(g["deal"]), 65535)
-    left = min(int(g["max_deals"]) - 1 - int(g["deal"]), 65535)
-    out[AT.deal] = deal >> 8
-    out[AT.deal + 1] = deal & 255
-    out[AT.deals_left] = left >> 8
-    out[AT.deals_left + 1] = left & 255
-    for i in range(RULES_SIZE):
-        out[RULES_AT + i] = g["r_block"][i]
+    _exchanges(g, seat, out)
+    _announcings(g, seat, out)
+    _known(g, seat, out)
+    _tricks(g, seat, out)
+    _match(g, seat, out)
+    copy_bytes(out, RULES_AT, g["r_block"], RULES_SIZE)
 
 
 @jit
@@ -238,23 +232,13 @@ def observe_state(g: Any, seat: int, out: Any) -> None:
     `layout.STATE_BLOCKS`.
     """
     observe(g, seat, out)
-    for i in range(_HANDS_AT, out.shape[0]):
-        out[i] = 0
     players = int(g["players"])
-    stock = _FULL & ~int(g["pile"]) & ~int(g["pending"])
-    for j in range(players):
-        s = (seat + j) % players
-        hand = int(g["hand"][s])
+    stock = _FULL & ~int(g["pile"]) & ~int(g["pending"]) & ~int(g["played"]) & ~_one_hot(int(g["upcard"]))
+    stock &= ~int(g["hand"][seat])
+    for j in range(1, SEATS):
+        hand = int(g["hand"][(seat + j) % players]) if j < players else 0
         stock &= ~hand
-        if j:
-            _bits(out, _HANDS_AT + CARDS * (j - 1), hand)
-        for t in range(TRICKS):
-            if g["plays"][t, s]:
-                stock &= ~(1 << (int(g["plays"][t, s]) - 1))
-    if g["upcard"] >= 0:
-        stock &= ~(1 << int(g["upcard"]))
-    _bits(out, _STOCK_AT, stock)
-    _bits(out, _PILE_AT, int(g["pile"]))
-
-
-Observation = np.ndarray[Any, np.dtype[np.uint8]]
+        write_bits(out, _HANDS_AT + CARDS * (j - 1), hand)
+    write_bits(out, _STOCK_AT, stock)
+    for card in range(CARDS):
+        out[_PILE_AT + card] = int(g["pile"]) >> card & 1

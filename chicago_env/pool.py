@@ -3,15 +3,17 @@
 Kernels release the GIL, so plain threads do; numba's own threading layers disturb torch in the same process.
 """
 
+import itertools
 import os
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 
-MIN_ROWS = 128  # below this many rows for each thread the hand-over costs more than it gains
+MIN_ROWS = 256  # below this many rows for each thread the hand-over costs more than it gains
+_PARTS = 4  # for each thread
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
@@ -22,19 +24,33 @@ def default_threads() -> int:
 
 
 def run_chunks(kernel: Callable[[int, int], None], rows: int, threads: int) -> None:
-    """Calls `kernel(low, high)` for parts that cover `rows`, at once on up to `threads` threads, this one included."""
-    parts = max(1, min(threads, rows // MIN_ROWS))
-    if parts == 1:
+    """Calls `kernel(low, high)` for parts that cover `rows`, at once on up to `threads` threads, this one included.
+
+    There are more parts than threads, and each thread takes the next one when it is done: a thread that has to share its
+    core with other work holds up nobody.
+    """
+    parts = max(1, min(_PARTS * threads, rows // MIN_ROWS))
+    workers = min(threads, parts)
+    if workers == 1:
         kernel(0, rows)
         return
     key = (os.getpid(), threads)  # threads do not survive a fork
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(threads - 1, thread_name_prefix="chicago")
-    bounds = [rows * i // parts for i in range(parts + 1)]
-    waiting = [_pools[key].submit(kernel, bounds[i], bounds[i + 1]) for i in range(1, parts)]
-    kernel(bounds[0], bounds[1])
+    numbers = itertools.count()
+
+    def work() -> None:
+        while (part := next(numbers)) < parts:
+            kernel(rows * part // parts, rows * (part + 1) // parts)
+
+    waiting = [_pools[key].submit(work) for _ in range(workers - 1)]
+    try:
+        work()
+    finally:
+        wait([future for future in waiting if not future.cancel()])
     for future in waiting:
-        future.result()
+        if not future.cancelled():
+            future.result()
 
 
 class Arrays:

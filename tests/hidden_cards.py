@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chicago_env.actions import discard_action
+from chicago_env.bits import card_list
 from chicago_env.errors import ChicagoError
 from chicago_env.game import Game, cards_of
 from chicago_env.hands import group_of, hand_value
@@ -36,19 +37,22 @@ def seen_by(game: Game, seat: int) -> set[int]:
     """Cards of this deal whose place `seat` has ever been told."""
     state = game.state
     own = int(state["hand"][seat]) | int(state["held"][seat])
-    for table in ("discarded", "received"):
-        for r in range(3):
-            own |= int(state[table][r, seat])
-    for s in range(game.players):
-        for r in range(3):
-            own |= int(state["shown"][r, s])
-            if state["open_card"][r, s]:
-                own |= 1 << (int(state["open_card"][r, s]) - 1)
-    for r in range(3):
-        own |= int(state["broken"][r])
-    cards = set(cards_of(own))
-    cards |= {int(card) - 1 for card in state["plays"].ravel() if card}
+    cards = set(cards_of(own | int(state["played"])))
+    for table in (
+        state["discarded"][seat],
+        state["received"][seat],
+        state["shown"],
+        state["open_card"],
+        state["broken"],
+    ):
+        for cards_listed in table.ravel():
+            cards.update(listed(cards_listed))
     return cards
+
+
+def listed(cards: int) -> list[int]:
+    """Card ids of a list of cards, or of a table of one card for each seat."""
+    return [card - 1 for card in int(cards).to_bytes(8, "little") if card]
 
 
 def shuffled(cards: Sequence[int], rng: random.Random, moved: int = 52) -> list[int]:
@@ -78,9 +82,10 @@ def with_other_hidden_cards(game: Game, seat: int, rng: random.Random) -> Game:
         five = int(state["held"][s]) or int(state["hand"][s])
         if len(cards_of(five)) == 5:
             state["value"][s] = hand_value(five)
+        state["discards"][s] = _moved(int(state["discards"][s]), order)
         for table in ("discarded", "received"):
             for r in range(3):
-                state[table][r, s] = _moved(int(state[table][r, s]), order)
+                state[table][s, r] = card_list(sum(1 << order[card] for card in listed(state[table][s, r])))
     for name in ("pile", "pending"):
         state[name] = _moved(int(state[name]), order)
     for name in ("deck", "drawn", "next_stock"):

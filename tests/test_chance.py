@@ -116,7 +116,7 @@ def test_what_one_discards_does_not_change_what_another_draws(players: int, most
             seat, r, count = game.seat, int(game.state["round"]), rng.randrange(most + 1)
             first = int(game.state["draws"][seat])
             game.step((1 << count) - 1)
-            drawn = int(game.state["received"][r, seat])
+            drawn = int(game.state["received"][seat, r])
             assert draws.setdefault((seat, first, count), drawn) == drawn
     assert len(draws) > 4 * players
 

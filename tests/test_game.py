@@ -19,7 +19,7 @@ FULL = (1 << NUM_CARDS) - 1
 
 
 def played(game: Game) -> int:
-    return sum(1 << (int(card) - 1) for card in game.state["plays"].ravel() if card)
+    return sum(1 << (card - 1) for trick in game.state["plays"] for card in int(trick).to_bytes(8, "little") if card)
 
 
 def check_cards(game: Game) -> None:

@@ -17,7 +17,7 @@ PACKAGES = ["chicago_env", "agents", "eval", "train"]
 LAYERS = [
     ["errors", "files", "_packages"],
     ["_jit"],
-    ["bits", "cards"],
+    ["arrays", "bits", "cards"],
     ["rules"],
     ["notation"],
     ["setup"],

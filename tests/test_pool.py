@@ -21,7 +21,36 @@ def test_chunks_cover_every_row_once(rows: int, threads: int) -> None:
     run_chunks(work, rows, threads)
     assert (seen == 1).all()
     assert len(names) <= threads
+
+
+def test_threads_work_at_once_this_one_included() -> None:
+    names = set()
+    both = threading.Barrier(2, timeout=30)
+
+    def work(_low: int, _high: int) -> None:
+        names.add(threading.current_thread().name)
+        both.wait()  # for the other part, which must be in another thread
+
+    run_chunks(work, 2 * MIN_ROWS, 2)
+    assert len(names) == 2
     assert threading.current_thread().name in names
+
+
+def test_a_thread_that_is_held_up_holds_up_nobody() -> None:
+    """While one part takes its time, another thread does all the others."""
+    rest = threading.Event()
+    done = []
+
+    def work(low: int, _high: int) -> None:
+        if low == 0:
+            assert rest.wait(timeout=30)
+        done.append(low)
+        if len(done) == 7:
+            rest.set()
+
+    run_chunks(work, 8 * MIN_ROWS, 2)
+    assert sorted(done) == [MIN_ROWS * i for i in range(8)]
+    assert done[-1] == 0
 
 
 def test_an_error_in_a_chunk_reaches_the_caller() -> None:

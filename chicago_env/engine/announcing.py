@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
+from chicago_env.bits import card_list
 from chicago_env.engine.log import ANNOUNCE as ANNOUNCE_EVENT
 from chicago_env.engine.log import SHOW, add_cards, emit, position
 from chicago_env.engine.scoring import compare
@@ -22,7 +23,7 @@ def _show_cards(g: Any, seat: int, log: Any) -> None:
     if g["shown"][r, seat]:
         return
     hand = int(g["hand"][seat])
-    g["shown"][r, seat] = hand
+    g["shown"][r, seat] = card_list(hand)
     g["known"][seat] = hand
     event = position(log)
     emit(log, SHOW, seat, 0)
@@ -34,15 +35,13 @@ def _show_ranks(g: Any, seat: int, n: int, with_suit: bool) -> None:
     r = int(g["round"])
     value = int(g["value"][seat])
     for k in range(n):
-        g["ranks"][r, seat, k] = 1 + (value >> (16 - 4 * k) & 15)
-    g["ranks_n"][r, seat] = max(int(g["ranks_n"][r, seat]), n)
+        g["ranks"][r, seat] |= (1 + (value >> (16 - 4 * k) & 15)) << 8 * k
     if with_suit:
-        g["suit"][r, seat] = 1 + (suit_key(int(g["hand"][seat]), value, g["r_suit_rank"]) & 3)
+        g["suit"][r] |= (1 + (suit_key(int(g["hand"][seat]), value, g["r_suit_rank"]) & 3)) << 8 * seat
 
 
 @jit
 def _reveal(g: Any, standing: int, seat: int, log: Any) -> None:
-    g["compared"][int(g["round"])] = 1
     if not g["r_reveal_ranks"]:
         _show_cards(g, standing, log)
         _show_cards(g, seat, log)
@@ -58,11 +57,11 @@ def _reveal(g: Any, standing: int, seat: int, log: Any) -> None:
     _show_ranks(g, seat, n, with_suit)
 
 
-@jit
+@inlined
 def announce(g: Any, category: int, log: Any) -> None:
     """The acting seat passes (0) or names the category of its hand; equal categories are compared at once."""
     seat, r = int(g["to_act"]), int(g["round"])
-    g["announced"][r, seat] = 1 + category
+    g["announced"][r] |= 1 << (10 * seat + category)
     emit(log, ANNOUNCE_EVENT, seat, category)
     if category == 0:
         return

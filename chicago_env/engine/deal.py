@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
-from chicago_env.bits import lowest, popcount
+from chicago_env._jit import inlined, jit
+from chicago_env.bits import SEAT_BITS, lowest, popcount
 from chicago_env.engine.chance import DECK, RESHUFFLE, key_of, shuffle
 from chicago_env.engine.log import DEAL, add_card, emit, position
 from chicago_env.engine.log import RESHUFFLE as RESHUFFLE_EVENT
@@ -13,39 +13,43 @@ from chicago_env.layout import ROUNDS, TRICKS
 from chicago_env.state import EXCHANGE
 
 
+@inlined
+def left_of(g: Any, seat: int) -> int:
+    """The seat at the left of `seat`, next in turn."""
+    return seat + 1 if seat + 1 < g["players"] else 0
+
+
 @jit
 def _clear_history(g: Any) -> None:
     players = int(g["players"])
     for s in range(players):
         g["draws"][s] = 0
         g["known"][s] = 0
-        g["asked"][s] = 0
-        g["void"][s] = 0
-        for r in range(ROUNDS):
-            g["discarded"][r, s] = 0
-            g["received"][r, s] = 0
-            g["exchanged"][r, s] = 0
-            g["open"][r, s] = 0
-            g["open_card"][r, s] = 0
-            g["reshuffled"][r, s] = 0
-            g["announced"][r, s] = 0
-            g["shown"][r, s] = 0
-            g["ranks_n"][r, s] = 0
-            g["suit"][r, s] = 0
-            for k in range(HAND_SIZE):
-                g["ranks"][r, s, k] = 0
-        for t in range(TRICKS):
-            g["plays"][t, s] = 0
+        g["discards"][s] = 0
     for r in range(ROUNDS):
+        for s in range(players):
+            g["discarded"][s, r] = 0
+            g["received"][s, r] = 0
+            g["shown"][r, s] = 0
+            g["ranks"][r, s] = 0
+        g["exchanged"][r] = 0
+        g["open"][r] = 0
+        g["open_card"][r] = 0
+        g["announced"][r] = 0
+        g["suit"][r] = 0
         g["standing"][r] = 0
         g["tied"][r] = 0
-        g["compared"][r] = 0
         g["breaker"][r] = 0
         g["broken"][r] = 0
-        g["four"][r] = 0
-    g["four"][ROUNDS] = 0
+    g["reshuffled"] = 0
+    g["four"] = 0
+    g["asked"] = 0
+    g["played"] = 0
+    g["trick_cards"] = 0
     for t in range(TRICKS):
-        g["winners"][t] = 0
+        g["plays"][t] = 0
+    g["winners"] = 0
+    g["void"] = 0
 
 
 @jit
@@ -75,18 +79,19 @@ def start_deal(g: Any, decks: Any, log: Any) -> None:
         for i in range(52):
             deck[i] = i
         shuffle(deck, 52, key_of(int(g["seed"]), DECK, deal, 0))
-    forehand = (int(g["dealer"]) + 1) % players
+    forehand = left_of(g, int(g["dealer"]))
     event = position(log)
     emit(log, DEAL, int(g["dealer"]), deal)
     for s in range(players):
         g["hand"][s] = 0
     for k in range(HAND_SIZE):
+        s = forehand
         for j in range(players):
-            s = (forehand + j) % players
             # Keyed cards belong to a seat, not to a place at the table, so that boards can be replayed with seats rotated.
             card = int(deck[k * players + (j if given else s)])
             g["hand"][s] |= 1 << card
             add_card(log, event, card)
+            s = left_of(g, s)
     for s in range(players):
         g["value"][s] = hand_value(int(g["hand"][s]))
         g["held"][s] = 0
@@ -135,14 +140,14 @@ def _reshuffle(g: Any, seat: int, log: Any) -> None:
     g["stock_at"] = 0
     g["stock_n"] = n
     g["reshuffles"] += 1
-    g["reshuffled"][int(g["round"]), seat] = 1
+    g["reshuffled"] |= 1 << (SEAT_BITS * int(g["round"]) + seat)
     event = position(log)
     emit(log, RESHUFFLE_EVENT, seat, 0)
     for i in range(n):
         add_card(log, event, int(deck[i]))
 
 
-@jit
+@inlined
 def draw(g: Any, seat: int, log: Any) -> int:
     """Takes a card from the stock for `seat`, after a reshuffle if none is left.
 

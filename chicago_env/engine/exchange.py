@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
-from chicago_env.bits import popcount, select
+from chicago_env._jit import inlined, jit
+from chicago_env.bits import card_list, popcount, select
 from chicago_env.engine.deal import draw
 from chicago_env.engine.log import EXCHANGE as EXCHANGE_EVENT
-from chicago_env.engine.log import OPEN, PENALTY, SHOW, add_card, add_cards, emit, position
+from chicago_env.engine.log import OPEN, PENALTY, SHOW, add_card, add_cards, add_list, emit, position
 from chicago_env.hands import group_of, hand_value
 from chicago_env.state import (
     OPEN_ACCEPT,
@@ -38,26 +38,25 @@ def _pay_penalty(g: Any, seat: int, log: Any) -> None:
 def _show_broken(g: Any, seat: int, group: int, log: Any) -> None:
     r = int(g["round"])
     g["breaker"][r] = seat + 1
-    g["broken"][r] = group
+    g["broken"][r] = card_list(group)
     event = position(log)
     emit(log, SHOW, seat, 0)
     add_cards(log, event, group)
 
 
-@jit
+@inlined
 def _end_turn(g: Any, seat: int, log: Any) -> bool:
     r = int(g["round"])
     received = 0
     event = position(log)
-    discarded = int(g["discarded"][r, seat])
-    emit(log, EXCHANGE_EVENT, seat, popcount(discarded))
-    add_cards(log, event, discarded)
+    emit(log, EXCHANGE_EVENT, seat, int(g["drawn_n"]))
+    add_list(log, event, int(g["discarded"][seat, r]))
     for i in range(int(g["drawn_n"])):
         card = int(g["drawn"][i])
         received |= 1 << card
         add_card(log, event, card)
     if received:
-        g["received"][r, seat] = received
+        g["received"][seat, r] = card_list(received)
         g["hand"][seat] |= received
         g["value"][seat] = hand_value(int(g["hand"][seat]))
     g["pile"] |= g["pending"]
@@ -67,7 +66,7 @@ def _end_turn(g: Any, seat: int, log: Any) -> bool:
     return True
 
 
-@jit
+@inlined
 def _draw_unseen(g: Any, seat: int, n: int, log: Any) -> bool:
     for _ in range(n):
         card = draw(g, seat, log)
@@ -76,14 +75,14 @@ def _draw_unseen(g: Any, seat: int, n: int, log: Any) -> bool:
     return _end_turn(g, seat, log)
 
 
-@jit
+@inlined
 def discard(g: Any, picks: int, log: Any) -> bool:
     """Discards the cards at the positions `picks` of the sorted hand and draws; True when the turn is over."""
     seat, r = int(g["to_act"]), int(g["round"])
     hand = int(g["hand"][seat])
     chosen = select(hand, picks)
     n = popcount(chosen)
-    g["exchanged"][r, seat] = 1 + n
+    g["exchanged"][r] |= 1 << (6 * seat + n)
     if n == 0:
         return _end_turn(g, seat, log)
     if under_stop(g, seat):
@@ -94,7 +93,8 @@ def discard(g: Any, picks: int, log: Any) -> bool:
             _show_broken(g, seat, group, log)
     g["hand"][seat] = hand & ~chosen
     g["known"][seat] = 0  # which of the cards that were known have gone is not public
-    g["discarded"][r, seat] = chosen
+    g["discarded"][seat, r] = card_list(chosen)
+    g["discards"][seat] |= chosen
     g["pending"] = chosen
     if n == 1 and g["r_open_card"]:
         g["phase"] = OPEN_CHOICE
@@ -103,16 +103,22 @@ def discard(g: Any, picks: int, log: Any) -> bool:
 
 
 @jit
+def _set_open(g: Any, seat: int, state: int) -> None:
+    r = int(g["round"])
+    g["open"][r] = int(g["open"][r]) & ~(15 << 4 * seat) | 1 << (4 * seat + state)
+
+
+@jit
 def choose_open(g: Any, is_open: bool, log: Any) -> bool:
     """Closed: draws unseen. Open: turns up the top card of the stock. True when the turn is over."""
     seat, r = int(g["to_act"]), int(g["round"])
     if not is_open:
-        g["open"][r, seat] = OPEN_CLOSED
+        _set_open(g, seat, OPEN_CLOSED)
         return _draw_unseen(g, seat, 1, log)
-    g["open"][r, seat] = OPEN_OPEN
+    _set_open(g, seat, OPEN_OPEN)
     card = draw(g, seat, log)
     g["upcard"] = card
-    g["open_card"][r, seat] = card + 1
+    g["open_card"][r] |= (card + 1) << 8 * seat
     g["phase"] = OPEN_ACCEPT
     return False
 
@@ -120,17 +126,17 @@ def choose_open(g: Any, is_open: bool, log: Any) -> bool:
 @jit
 def take_upcard(g: Any, accept: bool, log: Any) -> bool:
     """Accepts or declines the face-up card; the turn is over either way."""
-    seat, r = int(g["to_act"]), int(g["round"])
+    seat = int(g["to_act"])
     card = int(g["upcard"])
     event = position(log)
     emit(log, OPEN, seat, 1 if accept else 0)
     add_card(log, event, card)
     if accept:
-        g["open"][r, seat] = OPEN_ACCEPTED
+        _set_open(g, seat, OPEN_ACCEPTED)
         g["known"][seat] = 1 << card
         g["drawn"][0] = card
         g["drawn_n"] = 1
         return _end_turn(g, seat, log)
-    g["open"][r, seat] = OPEN_DECLINED
+    _set_open(g, seat, OPEN_DECLINED)
     g["pending"] |= 1 << card  # not to be drawn again in this turn, even after a reshuffle
     return _draw_unseen(g, seat, 1, log)

@@ -3,11 +3,12 @@
 from typing import Any
 
 from chicago_env import actions
-from chicago_env._jit import jit
+from chicago_env._jit import inlined, jit
+from chicago_env.arrays import write_bits
 from chicago_env.bits import lowest, nth, popcount
 from chicago_env.engine.announcing import announce, may_name
 from chicago_env.engine.chance import FIRST_DEALER, key_of, unit
-from chicago_env.engine.deal import start_deal
+from chicago_env.engine.deal import left_of, start_deal
 from chicago_env.engine.exchange import choose_open, discard, take_upcard, under_stop
 from chicago_env.engine.log import CHICAGO as CHICAGO_EVENT
 from chicago_env.engine.log import DEAL_END, SCORE_CHICAGO, SCORE_LAST_TRICK, emit
@@ -36,6 +37,8 @@ from chicago_env.state import (
     TARGET,
     TRUNCATED,
 )
+
+_TAIL = actions.NUM_ACTIONS - 64  # the last 64 actions
 
 ALL_DISCARDS = (1 << 32) - 1
 
@@ -103,7 +106,7 @@ def forced(g: Any) -> int:
     return base + lowest(bits)
 
 
-@jit
+@inlined
 def nth_legal(g: Any, fraction: float) -> int:
     """The legal action at `fraction` in [0, 1) of the ascending list of legal ones."""
     base, bits = legal(g)
@@ -113,12 +116,9 @@ def nth_legal(g: Any, fraction: float) -> int:
 @jit
 def write_mask(g: Any, out: Any) -> None:
     """Writes the legal actions of the acting seat into `out` (A,) int8 or uint8."""
-    for i in range(actions.NUM_ACTIONS):
-        out[i] = 0
     base, bits = legal(g)
-    while bits:
-        out[base + lowest(bits)] = 1
-        bits &= bits - 1
+    write_bits(out, 0, bits << base)
+    write_bits(out, _TAIL, bits >> (_TAIL - base) if base < _TAIL else bits << (base - _TAIL))
 
 
 @jit
@@ -157,7 +157,7 @@ def _end_deal(g: Any, decks: Any, log: Any) -> None:
         return
     emit(log, DEAL_END, -1, 0)
     g["deal"] += 1
-    g["dealer"] = (int(g["dealer"]) + 1) % int(g["players"])
+    g["dealer"] = left_of(g, int(g["dealer"]))
     start_deal(g, decks, log)
 
 
@@ -213,22 +213,22 @@ def _ask_chicago(g: Any) -> None:
     start_tricks(g)
 
 
-@jit
+@inlined
 def _next_round(g: Any) -> None:
     g["turn"] = 0
     if g["round"] + 1 < g["r_exchanges"]:
         g["round"] += 1
         g["phase"] = EXCHANGE
-        g["to_act"] = (int(g["dealer"]) + 1) % int(g["players"])
+        g["to_act"] = left_of(g, int(g["dealer"]))
     else:
         _ask_chicago(g)
 
 
-@jit
+@inlined
 def _next_turn(g: Any) -> bool:
     """Moves on to the next seat of an exchange or announcing; True when every seat is done."""
     g["turn"] += 1
-    g["to_act"] = (int(g["to_act"]) + 1) % int(g["players"])
+    g["to_act"] = left_of(g, int(g["to_act"]))
     return bool(g["turn"] == g["players"])
 
 
@@ -272,7 +272,7 @@ def _end_four(g: Any, decks: Any, log: Any) -> None:
 @jit
 def _answer_chicago(g: Any, call: bool, log: Any) -> None:
     seat = int(g["to_act"])
-    g["asked"][seat] = 2 if call else 1
+    g["asked"] |= (2 if call else 1) << 2 * seat
     emit(log, CHICAGO_EVENT, seat, 1 if call else 0)
     if call:
         g["caller"] = seat

@@ -64,6 +64,14 @@ def add_cards(log: Any, event: int, mask: int) -> None:
 
 
 @jit
+def add_list(log: Any, event: int, cards: int) -> None:
+    """Adds a list of cards."""
+    while cards:
+        add_card(log, event, (cards & 255) - 1)
+        cards >>= 8
+
+
+@jit
 def position(log: Any) -> int:
     """Where the next event will start."""
     return int(log[0]) if log.shape[0] else 0

@@ -95,7 +95,7 @@ def score_hand(g: Any, seat: int, log: Any) -> None:
 def choose_four(g: Any, reset: bool, slot: int, log: Any) -> None:
     """The owner of a four of a kind takes its points or the reset; `slot`: announcing 0-2, or 3 for the showdown."""
     seat = int(g["to_act"])
-    g["four"][slot] = 2 if reset else 1
+    g["four"] |= (2 if reset else 1) << 2 * slot
     emit(log, FOUR_EVENT, seat, 1 if reset else 0)
     if reset:
         _reset_others(g, seat, log)

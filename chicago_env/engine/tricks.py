@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from chicago_env._jit import jit
-from chicago_env.bits import SUIT_CARDS
+from chicago_env._jit import inlined, jit
+from chicago_env.bits import SEAT_BITS, SUIT_CARDS
+from chicago_env.engine.deal import left_of
 from chicago_env.engine.log import PLAY as PLAY_EVENT
 from chicago_env.engine.log import SCORE_BREAKER, SCORE_CHICAGO, TRICK, add_card, emit, position
 from chicago_env.engine.scoring import score
@@ -11,7 +12,7 @@ from chicago_env.layout import TRICKS
 from chicago_env.state import PLAY
 
 
-@jit
+@inlined
 def playable(g: Any, seat: int) -> int:
     """The cards that `seat` may play: of the suit led if it has one, else any."""
     hand = int(g["hand"][seat])
@@ -29,7 +30,7 @@ def start_tricks(g: Any) -> None:
     players = int(g["players"])
     for s in range(players):
         g["held"][s] = g["hand"][s]
-    leader = (int(g["dealer"]) + 1) % players
+    leader = left_of(g, int(g["dealer"]))
     if g["r_caller_leads"] and g["caller"] >= 0:
         leader = int(g["caller"])
     g["phase"] = PLAY
@@ -38,11 +39,12 @@ def start_tricks(g: Any) -> None:
     g["turn"] = 0
 
 
-@jit
+@inlined
 def _end_trick(g: Any, log: Any) -> bool:
     """Returns True when the play of cards is over."""
     winner, caller = int(g["win_seat"]), int(g["caller"])
-    g["winners"][int(g["trick"])] = winner + 1
+    g["winners"] |= 1 << (SEAT_BITS * int(g["trick"]) + winner)
+    g["trick_cards"] = 0
     emit(log, TRICK, winner, 0)
     g["trick"] += 1
     g["turn"] = 0
@@ -59,13 +61,15 @@ def _end_trick(g: Any, log: Any) -> bool:
     return bool(g["trick"] == TRICKS)
 
 
-@jit
+@inlined
 def play(g: Any, card: int, log: Any) -> bool:
     """The acting seat plays `card`; True when the play of cards is over."""
     seat = int(g["to_act"])
     g["hand"][seat] &= ~(1 << card)
     g["known"][seat] &= ~(1 << card)
-    g["plays"][int(g["trick"]), seat] = card + 1
+    g["plays"][int(g["trick"])] |= (card + 1) << 8 * seat
+    g["played"] |= 1 << card
+    g["trick_cards"] |= 1 << card
     event = position(log)
     emit(log, PLAY_EVENT, seat, 0)
     add_card(log, event, card)
@@ -74,12 +78,12 @@ def play(g: Any, card: int, log: Any) -> bool:
         g["win_card"] = card
         g["win_seat"] = seat
     elif card & 3 != g["led"]:
-        g["void"][seat] |= 1 << int(g["led"])
+        g["void"] |= 1 << (4 * seat + int(g["led"]))
     elif card > g["win_card"]:
         g["win_card"] = card
         g["win_seat"] = seat
     g["turn"] += 1
     if g["turn"] == g["players"]:
         return _end_trick(g, log)
-    g["to_act"] = (seat + 1) % int(g["players"])
+    g["to_act"] = left_of(g, seat)
     return False

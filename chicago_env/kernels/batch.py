@@ -6,6 +6,7 @@ import numpy as np
 
 from chicago_env._jit import jit
 from chicago_env.actions import NUM_ACTIONS
+from chicago_env.arrays import borrowed
 from chicago_env.engine import flow
 from chicago_env.engine.chance import MATCH, START_SCORES, key_of, unit
 from chicago_env.layout import OBSERVATION_SIZE
@@ -173,6 +174,8 @@ def advance(
         outcome: (B, 3 + P) int64: winner, reason, deals and scores of a match that ended in this step.
         log: an empty array: batches keep no event log.
     """
+    states, decks, log = borrowed(states), borrowed(decks), borrowed(log)
+    observation, mask, rewards = borrowed(observation), borrowed(mask), borrowed(rewards)
     before = np.zeros(6, dtype=np.int64)
     seed, max_deals, spread = int(setting[0]), int(setting[1]), int(setting[2])
     skip_forced, kind = setting[3] != 0, int(setting[4])
@@ -209,6 +212,8 @@ def play_uniformly(
     states: Any, low: int, high: int, steps: int, key: int, decks: Any, observation: Any, mask: Any, log: Any
 ) -> None:
     """`steps` uniformly random decisions in each row, observation and mask written for each; for measuring."""
+    states, decks, log = borrowed(states), borrowed(decks), borrowed(log)
+    observation, mask = borrowed(observation), borrowed(mask)
     for row in range(low, high):
         g = states[row]
         stream = key_of(key, MATCH, row, 0)
