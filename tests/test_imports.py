@@ -30,7 +30,7 @@ LAYERS = [
     ["game", "pool"],
     ["vector", "records", "render"],
     ["chicago_v0"],
-    ["gym_env"],
+    ["gym_env", "gym_vector"],
     ["registration"],
     ["docs", "cli", "bench", "commands"],
     [""],  # chicago_env/__init__.py
@@ -41,7 +41,7 @@ comes about. A new module is to be given its layer here."""
 SIDE_BY_SIDE = [{"vector", "records", "render"}]
 """Modules that share a layer and must not know of each other."""
 
-ADAPTERS = {"chicago_v0", "gym_env", "registration"}
+ADAPTERS = {"chicago_v0", "gym_env", "gym_vector", "registration"}
 """The only modules of chicago_env that know PettingZoo and Gymnasium."""
 
 # llvmlite is numba's own and comes with it.
