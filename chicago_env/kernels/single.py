@@ -55,22 +55,3 @@ def view(states: Any, seat: int, out: Any, mask: Any) -> None:
 def view_state(states: Any, seat: int, out: Any) -> None:
     """Full information (STATE_SIZE,) seen from `seat`."""
     observe_state(states[0], seat, out)
-
-
-@jit
-def replay(states: Any, decks: Any, choices: Any, at: int, log: Any, room: int) -> int:
-    """Goes on in `states[0]` with `choices` (N,) uint8 from index `at`, playing forced decisions by itself.
-
-    Stops when the choices are used up, at an illegal one, when the match is over, or when the log has less than `room`
-    words left (at once if the log is empty and `room` positive). Returns the index of the next choice.
-    """
-    g = states[0]
-    while log.shape[0] == 0 or log[0] + room < log.shape[0]:
-        action = flow.forced(g)
-        if action < 0:
-            if at >= choices.shape[0] or not flow.is_legal(g, int(choices[at])):
-                break
-            action = int(choices[at])
-            at += 1
-        flow.step(g, decks, action, log)
-    return at
