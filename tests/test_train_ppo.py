@@ -15,7 +15,7 @@ from train.deal_reward import DealReward
 from train.envs import SelfPlayVecEnv
 from train.equity import ClosedEquity
 from train.opponents import OpponentVecEnv
-from train.policy import ChicagoPolicy, entropy_of
+from train.policy import ChicagoPolicy, entropy_of, mean_log_probability
 from train.ppo import SelfPlayPPO, TrainingDiverged
 from train.run import frozen_agent
 
@@ -97,6 +97,29 @@ def test_returns_have_the_sign_of_the_seats_result() -> None:
                 assert table[t, row] == pytest.approx(buffer.reward_table[end, row, seat], abs=1e-6)
                 seen.add((int(seat), bool(table[t, row] > 0)))
     assert seen == {(seat, won) for seat in range(3) for won in (False, True)}
+
+
+def test_exploration_pulls_up_an_action_that_is_never_taken() -> None:
+    """Where the gradient of the entropy has died out, that of the mean log probability has not."""
+    masks = torch.tensor([[True, True, False], [True, True, True]])
+    logits = torch.tensor([[12.0, 0.0, 5.0], [12.0, 0.0, 0.0]], requires_grad=True)
+    table = masked_log_probabilities(logits, masks)
+    means = mean_log_probability(table, masks)
+    torch.testing.assert_close(means, torch.tensor([-6.0, -8.0]), atol=1e-3, rtol=0)
+    (slope,) = torch.autograd.grad(means.sum(), logits, retain_graph=True)
+    torch.testing.assert_close(slope[0], torch.tensor([-0.5, 0.5, 0.0]), atol=1e-3, rtol=0)
+    (faded,) = torch.autograd.grad(entropy_of(table).sum(), logits)
+    assert 0 < faded[0, 1] < 1e-3
+
+
+def test_exploration_counts_beside_the_entropy() -> None:
+    plain, curious = make_model(), make_model(exploration=0.5)
+    batch = BatchEnv(8, 2, seed=1).reset()
+    obs, masks = plain._tensors(batch.observation, batch.mask)
+    actions = masks.int().argmax(dim=1)
+    table, _ = plain.policy.log_probabilities(obs, masks)
+    entropy, bonus = (model.policy.evaluate_actions(obs, actions, masks)[2] for model in (plain, curious))
+    torch.testing.assert_close(bonus, entropy + 0.5 * mean_log_probability(table, masks))
 
 
 def test_under_a_flat_policy_the_entropy_is_that_of_the_legal_actions() -> None:

@@ -50,6 +50,8 @@ class TrainConfig:
     """Entropy coefficient at the start."""
     entropy_end: float = 0.004
     """Entropy coefficient at the end."""
+    exploration: float = 0.0
+    """Weight of the mean log probability of the legal actions, beside the entropy: keeps every action possible."""
     clip: float = 0.2
     """PPO's clip range."""
     gamma: float = 1.0
@@ -130,6 +132,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("learning_rate", 0, 1),
     ("entropy", 0, 10),
     ("entropy_end", 0, 10),
+    ("exploration", 0, 100),
     ("clip", 1e-6, 10),
     ("gamma", 0, 1),
     ("gae_lambda", 0, 1),

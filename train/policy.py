@@ -22,6 +22,11 @@ def entropy_of(log_probabilities: Tensor) -> Tensor:
     return -(torch.softmax(log_probabilities, dim=-1) * log_probabilities).sum(dim=-1)
 
 
+def mean_log_probability(log_probabilities: Tensor, masks: Tensor) -> Tensor:
+    """(B,) mean log probability of the legal actions: up to a constant minus KL(uniform || policy), in nats."""
+    return torch.where(masks, log_probabilities, 0.0).sum(dim=-1) / masks.sum(dim=-1)
+
+
 class ChicagoPolicy(MaskableActorCriticPolicy):
     """A `PolicyValueNet` behind the interface of `MaskableActorCriticPolicy`; for any `MaskablePPO`.
 
@@ -30,6 +35,7 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
     Attributes:
         net: the network.
         generator: where sampled actions come from.
+        exploration: see the constructor.
     """
 
     def __init__(
@@ -40,6 +46,7 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
         config: NetworkConfig,
         seed: int = 0,
         bfloat16: bool = False,
+        exploration: float = 0.0,
         **options: Any,
     ) -> None:
         """Makes the network.
@@ -51,9 +58,13 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
             config: shape of the network.
             seed: of the first weights and of the actions.
             bfloat16: compute the hidden layers in bfloat16.
+            exploration: what `evaluate_actions` adds to the entropy is this times the mean log probability of the legal
+                actions. The pull of the entropy on an action fades with its probability, so that one which is bad at
+                first is never tried again; this one stays.
             options: of `MaskableActorCriticPolicy`.
         """
         self._config, self._seed, self._bfloat16 = config, seed, bfloat16
+        self.exploration = exploration
         super().__init__(observation_space, action_space, lr_schedule, **options)
 
     def _build(self, lr_schedule: Schedule) -> None:
@@ -66,7 +77,7 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         data = super()._get_constructor_parameters()
-        data.update(config=self._config, seed=self._seed, bfloat16=self._bfloat16)
+        data.update(config=self._config, seed=self._seed, bfloat16=self._bfloat16, exploration=self.exploration)
         return data
 
     def log_probabilities(self, obs: Tensor, action_masks: Mask | None) -> tuple[Tensor, Tensor]:
@@ -108,10 +119,14 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
     def evaluate_actions(
         self, obs: Tensor, actions: Tensor, action_masks: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Values (B, 1), log probabilities of `actions` (B,) and entropies (B,)."""
+        """Values (B, 1), log probabilities of `actions` (B,), and entropies (B,) with the term of `exploration`."""
         table, values = self.log_probabilities(obs, action_masks)
         chosen = table.gather(1, actions.long().reshape(-1, 1)).squeeze(1)
-        return values[:, None], chosen, entropy_of(table)
+        bonus = entropy_of(table)
+        if self.exploration:
+            masks = torch.as_tensor(action_masks, device=table.device) != 0
+            bonus = bonus + self.exploration * mean_log_probability(table, masks)
+        return values[:, None], chosen, bonus
 
     def get_distribution(self, obs: PyTorchObs, action_masks: Mask | None = None) -> MaskableDistribution:
         """The distribution of actions as an object of sb3-contrib."""

@@ -50,6 +50,7 @@ class SelfPlayPPO(MaskablePPO):
         network: NetworkConfig,
         *,
         ent_coef: float | Schedule = 0.0,
+        exploration: float = 0.0,
         bfloat16: bool = False,
         seed: int = 0,
         device: torch.device | str = "cpu",
@@ -61,6 +62,7 @@ class SelfPlayPPO(MaskablePPO):
             env: the environment.
             network: shape of the network.
             ent_coef: entropy coefficient, or a schedule of it by what remains of the training, 1 to 0.
+            exploration: weight of the mean log probability of legal actions beside the entropy, see `ChicagoPolicy`.
             bfloat16: compute the hidden layers in bfloat16.
             seed: of weights, actions and minibatches. The environment has its own.
             device: where the network is.
@@ -72,7 +74,7 @@ class SelfPlayPPO(MaskablePPO):
             env,
             ent_coef=self.entropy_schedule(1.0),
             rollout_buffer_class=SelfPlayBuffer,
-            policy_kwargs={"config": network, "seed": seed, "bfloat16": bfloat16},
+            policy_kwargs={"config": network, "seed": seed, "bfloat16": bfloat16, "exploration": exploration},
             seed=None,  # would seed the generators of everybody in this process
             device=device,
             _init_setup_model=False,

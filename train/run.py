@@ -145,6 +145,7 @@ def make_model(config: TrainConfig) -> SelfPlayPPO:
         network_of(config),
         seed=config.seed,
         ent_coef=lambda left: config.entropy_end + (config.entropy - config.entropy_end) * left,
+        exploration=config.exploration,
         learning_rate=lambda left: config.learning_rate * left,
         n_steps=config.rollout,
         batch_size=config.minibatch,
