@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.base import Agent
-from agents.novice import NoviceAgent
+from agents.heuristics.novice import NoviceAgent
+from agents.heuristics.poker import PokerAgent
 from agents.uniform import RandomAgent
 from chicago_env.errors import ChicagoError, MissingExtra
 from chicago_env.rules import suggestion
@@ -56,6 +57,10 @@ REGISTRY: dict[str, Entry] = {
     "heuristic:novice": Entry(
         "keeps pairs and better, names what it has, plays its highest card when that wins; no odds, no memory",
         NoviceAgent,
+    ),
+    "heuristic:poker": Entry(
+        "draws for the most hand points by exact odds; everything else as the novice",
+        PokerAgent,
     ),
 }
 """The agents that need no file."""
