@@ -53,7 +53,7 @@ def straight_ranks(top: int) -> int:
 
 HIGHEST, STRAIGHT_TOP = _rank_set_tables()
 _WINDOWS = np.array([straight_ranks(top) for top in range(3, 13)], dtype=np.int64)
-_CHOOSE = np.array(
+CHOOSE = np.array(
     [[float(np.prod(range(n - k + 1, n + 1)) / np.prod(range(1, k + 1))) for k in range(6)] for n in range(53)]
 )
 """Binomial coefficients (53, 6)."""
@@ -150,9 +150,9 @@ def _move_flushes(kept: int, unseen: int, n: int, suit: int, out: Any) -> None:
     for rank in range(13):
         ways = 0.0
         if rank == top:  # every card drawn is lower
-            ways = _CHOOSE[below, n]
+            ways = CHOOSE[below, n]
         elif free >> rank & 1 and rank > top and n > 0:
-            ways = _CHOOSE[below, n - 1]
+            ways = CHOOSE[below, n - 1]
         out[13 * HIGH_CARD + rank] -= ways
         out[13 * FLUSH + rank] += ways
         below += free >> rank & 1

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.base import Agent
+from agents.heuristics.expert import ExpertAgent
 from agents.heuristics.novice import NoviceAgent
 from agents.heuristics.poker import PokerAgent
 from agents.uniform import RandomAgent
@@ -61,6 +62,10 @@ REGISTRY: dict[str, Entry] = {
     "heuristic:poker": Entry(
         "draws for the most hand points by exact odds; everything else as the novice",
         PokerAgent,
+    ),
+    "heuristic:expert": Entry(
+        "weighs hand points, last trick and Chicago by what they do to the chance to win the match; counts cards",
+        ExpertAgent,
     ),
 }
 """The agents that need no file."""

@@ -43,6 +43,7 @@ class Field:
     Attributes:
         dealt: (130,) chance of each class when dealt.
         fresh: (13, 130) chance of each class when one card of that rank is kept and four are drawn.
+        exchanged: (3, 10, 6, 130) chance of category before, cards exchanged and class after, for each exchange.
         after: (3, 130) chance of each class after each exchange.
         wins: (5, 3, 130) chance that a hand of each class is the best of 2 to 6 players after each exchange.
         now: (5, 3, 10, 130) the same where the class is of that category, else 0.
@@ -54,7 +55,8 @@ class Field:
         self.dealt = table["dealt"].astype(np.float64)
         self.fresh = table["fresh"].astype(np.float64)
         step = table["next"].astype(np.float64)
-        self.after = table["exchanged"].astype(np.float64).sum(axis=(1, 2))
+        self.exchanged = table["exchanged"].astype(np.float64)
+        self.after = self.exchanged.sum(axis=(1, 2))
         one = below(self.after)
         self.wins = np.stack([one**others for others in range(1, SEATS)])
         category = np.arange(10)[:, None] == np.arange(CLASSES) // 13
