@@ -3,7 +3,7 @@
 Hands are counted by class: category and first rank compared (the pair, the higher pair of two, the three or four, the top
 card of a straight, a flush or a high-card hand), `class = 13 * category + rank`, 0 to 129, larger is better. All draws
 of a kind are counted at once, by how many cards of each rank are unseen, and flushes by suit: pricing all 32 subsets of a
-hand takes a tenth of a millisecond instead of the five that two million hands would need.
+hand takes some 20 microseconds, where going through its two million draws would take as many milliseconds.
 """
 
 from typing import Any
@@ -76,69 +76,123 @@ def suit_ranks(cards: int, suit: int) -> int:
 
 
 @jit
-def _class_of_ranks(one: int, two: int, three: int, four: int) -> int:
-    """Class of five cards whose suits do not count; the sets hold the ranks that occur at least once, twice, …"""
-    if two == 0:
-        straight = int(STRAIGHT_TOP[one])
-        return 13 * STRAIGHT + straight if straight >= 0 else 13 * HIGH_CARD + int(HIGHEST[one])
-    if four:
-        return 13 * FOUR + int(HIGHEST[four])
-    if three:
-        return 13 * (FULL_HOUSE if two != three else THREE) + int(HIGHEST[three])
-    return 13 * (TWO_PAIR if two & (two - 1) else PAIR) + int(HIGHEST[two])
+def _without(sums: Any, left: int, k: int) -> float:
+    """The k-th elementary symmetric sum, k <= 3, of numbers among which `left` is, without it; `sums`: those with it."""
+    result = 1.0
+    for i in range(1, k + 1):
+        result = sums[i] - left * result
+    return result
 
 
 @jit
-def _add_by_rank(kept: int, unseen: int, n: int, out: Any) -> float:
-    """Adds the number of ways to each class, as if there were no flushes, to `out`; returns the number of all ways."""
-    left = np.zeros(13, dtype=np.int64)  # unseen cards of each rank
-    one = np.zeros(6, dtype=np.int64)
-    two = np.zeros(6, dtype=np.int64)
-    three = np.zeros(6, dtype=np.int64)
-    four = np.zeros(6, dtype=np.int64)
+def _add_high_cards(held: Any, left: Any, n: int, out: Any) -> None:
+    """Hands without a pair, straights among them: by top card, then straights moved to their class."""
+    sums = np.zeros(6, dtype=np.float64)  # symmetric sums over the free ranks passed so far
+    sums[0] = 1.0
+    top, ranks, free = -1, 0, 0
+    for rank in range(13):
+        if held[rank]:
+            top = rank
+            ranks |= 1 << rank
+        elif left[rank]:
+            free |= 1 << rank
+    for rank in range(13):
+        if rank == top:
+            out[13 * HIGH_CARD + rank] += sums[n]
+        elif held[rank] == 0:
+            if rank > top and n > 0:
+                out[13 * HIGH_CARD + rank] += left[rank] * sums[n - 1]
+            for k in range(n, 0, -1):
+                sums[k] += left[rank] * sums[k - 1]
+    for i in range(10):
+        window = int(_WINDOWS[i])
+        if window & ranks == ranks and window & ~ranks & ~free == 0:
+            ways = 1.0
+            for rank in range(13):
+                if window & ~ranks & 1 << rank:
+                    ways *= left[rank]
+            out[13 * HIGH_CARD + int(HIGHEST[window])] -= ways
+            out[13 * STRAIGHT + i + 3] += ways
+
+
+@jit
+def _add_two_groups(groups: int, ranks: int, held: Any, left: Any, n: int, singles: float, out: Any) -> None:
+    """Two pairs and full houses.
+
+    Args:
+        groups: ranks of which two or more are held, as bits.
+        ranks: ranks that are held.
+        held: (13,) cards held of each rank.
+        left: (13,) cards unseen of each rank.
+        n: cards drawn.
+        singles: unseen cards of ranks that are not held.
+        out: (CLASSES,), added to.
+    """
+    short = np.empty(13, dtype=np.int64)  # cards that a pair of the rank lacks
+    pairs = np.empty(13, dtype=np.float64)  # ways to draw them
+    for rank in range(13):
+        short[rank] = 2 - held[rank]
+        pairs[rank] = CHOOSE[left[rank], short[rank]] if 0 <= short[rank] <= n else 0.0
+    for first in range(1, 13):
+        if pairs[first] == 0.0:
+            continue
+        total = 0.0
+        own = left[first] if held[first] == 0 else 0
+        for second in range(first):
+            rest = n - short[first] - short[second]
+            if rest < 0 or rest > 1 or groups & ~(1 << first | 1 << second):
+                continue
+            ways = pairs[second]
+            if rest == 1:
+                ways *= singles - own - (left[second] if held[second] == 0 else 0)
+            total += ways
+        out[13 * TWO_PAIR + first] += total * pairs[first]
+    if ranks & (ranks - 1) & ((ranks & (ranks - 1)) - 1):
+        return  # three ranks are held
+    for first in range(13):
+        lacks = 3 - held[first]
+        if lacks < 0 or lacks > n or ranks & ~(1 << first) & ((ranks & ~(1 << first)) - 1):
+            continue
+        ways = CHOOSE[left[first], lacks]
+        for second in range(13):
+            if second != first and lacks + short[second] == n:
+                out[13 * FULL_HOUSE + first] += ways * pairs[second]
+
+
+@jit
+def _add_by_rank(kept: int, unseen: int, n: int, out: Any) -> None:
+    """Adds the number of ways to each class, as if there were no flushes, to `out`.
+
+    The ranks of a pair, three or four are gone through; what is left to draw are single cards of other ranks, whose ways
+    are symmetric sums of the numbers of unseen cards of each rank.
+    """
+    held = np.zeros(13, dtype=np.int64)
+    left = np.zeros(13, dtype=np.int64)
+    free = np.zeros(6, dtype=np.float64)  # symmetric sums over the ranks that are not held
+    free[0] = 1.0
+    ranks, groups = 0, 0
     for rank in range(13):
         left[rank] = popcount(unseen >> 4 * rank & 15)
-        held = popcount(kept >> 4 * rank & 15)
-        bit = 1 << rank
-        one[0] |= bit if held > 0 else 0
-        two[0] |= bit if held > 1 else 0
-        three[0] |= bit if held > 2 else 0
-        four[0] |= bit if held > 3 else 0
-    if n == 0:
-        out[_class_of_ranks(one[0], two[0], three[0], four[0])] += 1.0
-        return 1.0
-    # Draws as ranks in rising order, depth first; a rank's k-th copy multiplies the ways by (left - k + 1) / k.
-    rank_at = np.zeros(6, dtype=np.int64)
-    copies = np.zeros(6, dtype=np.int64)
-    ways = np.ones(6, dtype=np.float64)
-    depth, rank, total = 0, 0, 0.0
-    while True:
-        if rank == 13:
-            if depth == 0:
-                return total
-            depth -= 1
-            rank = rank_at[depth] + 1
+        held[rank] = popcount(kept >> 4 * rank & 15)
+        if held[rank] == 0:
+            for k in range(n, 0, -1):
+                free[k] += left[rank] * free[k - 1]
+        else:
+            ranks |= 1 << rank
+            groups |= int(held[rank] > 1) << rank
+    if groups == 0:
+        _add_high_cards(held, left, n, out)
+    for rank in range(13):
+        if groups & ~(1 << rank):
             continue
-        k = copies[depth] + 1 if depth and rank_at[depth - 1] == rank else 1
-        if k > left[rank]:
-            rank += 1
-            continue
-        bit = 1 << rank
-        w = ways[depth] * (left[rank] - k + 1) / k
-        a, b, c, d = one[depth], two[depth], three[depth], four[depth]
-        d |= c & bit
-        c |= b & bit
-        b |= a & bit
-        a |= bit
-        if depth + 1 == n:
-            out[_class_of_ranks(a, b, c, d)] += w
-            total += w
-            rank += 1
-            continue
-        rank_at[depth] = rank
-        depth += 1
-        one[depth], two[depth], three[depth], four[depth] = a, b, c, d
-        ways[depth], copies[depth] = w, k
+        own = held[rank]
+        for size in range(max(own, 2), 5):
+            rest = n - (size - own)
+            if rest < 0:
+                break
+            ways = CHOOSE[left[rank], size - own] * (free[rest] if own else _without(free, left[rank], rest))
+            out[13 * (PAIR if size == 2 else THREE if size == 3 else FOUR) + rank] += ways
+    _add_two_groups(groups, ranks, held, left, n, free[1], out)
 
 
 @jit
@@ -179,10 +233,11 @@ def draw_odds(kept: int, unseen: int, out: Any) -> None:
     for i in range(CLASSES):
         out[i] = 0.0
     n = 5 - popcount(kept)
-    total = _add_by_rank(kept, unseen, n, out)
+    _add_by_rank(kept, unseen, n, out)
     for suit in range(4):
         if kept & ~(0x1111111111111 << suit) == 0:
             _move_flushes(kept, unseen, n, suit, out)
+    total = CHOOSE[popcount(unseen), n]
     for i in range(CLASSES):
         out[i] /= total
 

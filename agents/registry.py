@@ -12,6 +12,7 @@ from agents.base import Agent
 from agents.heuristics.expert import ExpertAgent
 from agents.heuristics.novice import NoviceAgent
 from agents.heuristics.poker import PokerAgent
+from agents.heuristics.tricks import TricksAgent
 from agents.uniform import RandomAgent
 from chicago_env.errors import ChicagoError, MissingExtra
 from chicago_env.rules import suggestion
@@ -62,6 +63,10 @@ REGISTRY: dict[str, Entry] = {
     "heuristic:poker": Entry(
         "draws for the most hand points by exact odds; everything else as the novice",
         PokerAgent,
+    ),
+    "heuristic:tricks": Entry(
+        "as poker, but holds and plays its cards for the last trick, counting what is unseen",
+        TricksAgent,
     ),
     "heuristic:expert": Entry(
         "weighs hand points, last trick and Chicago by what they do to the chance to win the match; counts cards",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.heuristics.last_trick import last_trick_chance
 from agents.heuristics.reading import cards, known, place, players
 from agents.heuristics.solve import leader_takes_all, leader_takes_last
 from chicago_env import actions as A
@@ -15,8 +16,11 @@ from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
 from chicago_env.engine.chance import key_of, unit
 from chicago_env.layout import AT, SEATS, TRICKS
 
-WORLDS = 12
-"""Samples at two players; the more cards are left, the fewer."""
+WORLDS = np.array([8, 12, 30, 60, 1], dtype=np.int64)
+"""Samples, by trick: the more cards are left, the longer each takes."""
+
+PRIOR = 12.0
+"""How many samples the estimate by counting weighs."""
 
 
 @jit
@@ -111,7 +115,56 @@ def _deal(pool: Any, size: int, hands: Any, base: Any, need: Any, voids: Any, co
 
 
 @jit
-def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, worlds: int, u: float) -> int:
+def best_card(legal: int, values: Any) -> int:
+    """The card with the highest of `values` (52,), of equals the lowest."""
+    best, chosen = -1.0, lowest(legal)
+    while legal:
+        card = lowest(legal)
+        legal &= legal - 1
+        if values[card] > best:
+            best, chosen = values[card], card
+    return chosen
+
+
+@jit
+def count_cards(o: Any, legal: int, hand: int, hidden: int, values: Any) -> None:
+    """Writes the chance to take the last trick after each legal card into `values` (52,), by counting.
+
+    The card takes its trick unless a player to come holds a higher one of the suit; the next trick is led by who takes
+    this one; from there on `last_trick_chance` goes.
+    """
+    count = players(o)
+    trick = place(o, AT.trick, TRICKS)
+    led = place(o, AT.led_suit, 4)
+    winning = place(o, AT.winning_card, 52)
+    turn = popcount(cards(o, AT.trick_cards))
+    coming = (count - 1 - turn) * (TRICKS - trick)  # cards of the players to come
+    total = popcount(hidden)
+    while legal:
+        card = lowest(legal)
+        legal &= legal - 1
+        bit = 1 << card
+        takes = 1.0
+        if led >= 0 and (card & 3 != led or card < winning):
+            takes = 0.0
+        elif coming > 0:
+            above = popcount(hidden & (SUIT_CARDS << (card & 3)) & -bit)
+            for i in range(min(coming, total)):
+                takes *= max(total - above - i, 0) / (total - i)
+        left = hand ^ bit
+        if left == 0:
+            values[card] = takes
+            continue
+        value = 0.0
+        if takes > 0.0:
+            value += takes * last_trick_chance(left, hidden, True, count)
+        if takes < 1.0:
+            value += (1.0 - takes) * last_trick_chance(left, hidden, False, count)
+        values[card] = value
+
+
+@jit
+def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, u: float) -> int:
     """The card that does best over sampled worlds; of equals the lowest.
 
     Args:
@@ -120,7 +173,6 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, worlds: in
         hand: own cards.
         hidden: cards not seen.
         aim: 0 to take the last trick, 1 to take all that are left, 2 to keep the caller from that.
-        worlds: number of samples.
         u: number in [0, 1), from which all samples follow.
     """
     count = players(o)
@@ -129,7 +181,6 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, worlds: in
     winning = place(o, AT.winning_card, 52)
     winner = place(o, AT.winning_seat, SEATS)
     leader = place(o, AT.leader, SEATS)
-    caller = place(o, AT.caller, SEATS)
     turn = popcount(cards(o, AT.trick_cards))
     left = TRICKS - trick
     key = key_of(int(u * (1 << 52)), AT.plays, trick, turn)
@@ -150,10 +201,14 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, worlds: in
         need[seat] = left - int(has_played) - popcount(base[seat])
         for suit in range(4):
             voids[seat] |= int(o[AT.void + 4 * seat + suit]) << suit
-    good = np.zeros(52, dtype=np.int64)
+    good = np.zeros(52, dtype=np.float64)
+    if aim == 0:
+        count_cards(o, legal, hand, hidden, good)
+        for card in range(52):
+            good[card] *= PRIOR
     used = 0
     own = np.zeros(SEATS, dtype=np.int64)
-    for _ in range(worlds):
+    for _ in range(WORLDS[trick]):
         used = _deal(pool, size, hands, base, need, voids, count, key, used)
         rest = legal
         while rest:
@@ -171,14 +226,7 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, worlds: in
                 turn + 1, left,
             )  # fmt: skip
             good[card] += last == 0
-    best, chosen = -1, lowest(legal)
-    rest = legal
-    while rest:
-        card = lowest(rest)
-        rest &= rest - 1
-        if good[card] > best:
-            best, chosen = good[card], card
-    return chosen
+    return best_card(legal, good)
 
 
 @jit

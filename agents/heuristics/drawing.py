@@ -12,7 +12,7 @@ from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount, select
 from chicago_env.hands import group_of, hand_value
 from chicago_env.layout import HAND
 
-DEALT, FRESH, NOW, LATER = FIELDS.dealt, FIELDS.fresh, FIELDS.now, FIELDS.later
+NOW, LATER = FIELDS.now, FIELDS.later
 
 
 @jit
@@ -45,8 +45,7 @@ def write_points(o: Any, count: int, r: int, exchanges: int, scored: int, values
 
 @jit
 def worth(kept: int, unseen: int, values: Any, odds: Any) -> float:
-    """Expected value of a hand whose cards `kept` are kept, by exact odds; where four or five cards are drawn by the odds
-    of a full deck, which hardly differ.
+    """Expected value of a hand whose cards `kept` are kept, by exact odds.
 
     Args:
         kept: cards kept.
@@ -54,13 +53,7 @@ def worth(kept: int, unseen: int, values: Any, odds: Any) -> float:
         values: (CLASSES,) value of each class.
         odds: (CLASSES,) float64, scratch: the odds are left there.
     """
-    count = popcount(kept)
-    if count == 0:
-        odds[:] = DEALT
-    elif count == 1:
-        odds[:] = FRESH[highest(kept) >> 2]
-    else:
-        draw_odds(kept, unseen, odds)
+    draw_odds(kept, unseen, odds)
     value = 0.0
     for i in range(CLASSES):
         value += odds[i] * values[i]
@@ -74,6 +67,21 @@ def one_suit(cards: int) -> bool:
 
 
 @jit
+def near_straight(cards: int) -> bool:
+    """Whether four cards become a straight with some fifth one."""
+    low, high = lowest(cards) >> 2, highest(cards) >> 2
+    if high == 12 and low <= 3:  # the ace is low
+        rest = cards & ((1 << 48) - 1)
+        low, high = -1, highest(rest) >> 2 if rest else 12
+    ranks = 0
+    rest = cards
+    while rest:
+        ranks |= 1 << (lowest(rest) >> 2)
+        rest &= rest - 1
+    return high - low <= 4 and popcount(ranks) == 4
+
+
+@jit
 def sensible(hand: int, group: int, kept: int) -> bool:
     """Whether it is worth pricing to keep these cards; the others are hardly ever the best for points.
 
@@ -83,10 +91,12 @@ def sensible(hand: int, group: int, kept: int) -> bool:
         kept: some of them.
     """
     n = HAND - popcount(kept)
-    if n <= 1 or n == HAND:
+    if n == 0 or n == HAND:
+        return True
+    if n == 1 and (one_suit(kept) or near_straight(kept)):
         return True
     if group == 0:
-        return one_suit(kept) if n == 2 else hand & ~kept < (kept & -kept)  # of one suit, or the highest cards
+        return (n == 2 and one_suit(kept)) or hand & ~kept < (kept & -kept)  # of one suit, or the highest cards
     size = popcount(group)
     if size == 4 and n == 3 and kept & ~group == 0:  # one of two pairs
         return kept & (kept - 1) & 15 << (highest(kept) & ~3) != 0

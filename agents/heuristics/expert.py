@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from agents.equity import win_chance
 from agents.heuristics.base import Heuristic
 from agents.heuristics.cardplay import choose_card, legal_cards
 from agents.heuristics.chicago import break_card, sweep_card
@@ -16,15 +15,14 @@ from agents.heuristics.outlook import (
     SIZE,
     TRICK,
     call_value,
-    chance_after,
     final_value,
-    ineligible,
     quiet_value,
+    reset_pays,
     sweep_chance,
     write_outlook,
-    write_scores,
+    write_slopes,
 )
-from agents.heuristics.planning import by_odds, by_samples
+from agents.heuristics.planning import by_outlook, by_points, by_samples
 from agents.heuristics.reading import (
     ANNOUNCE,
     CHICAGO,
@@ -44,7 +42,6 @@ from agents.heuristics.reading import (
     rule,
     score,
     scored,
-    target,
     unseen,
 )
 from agents.odds import CLASSES, class_of
@@ -73,11 +70,15 @@ def _exchange(o: Any, u: float) -> int:
     points = np.empty(CLASSES, dtype=np.float64)
     outlook = np.empty(SIZE, dtype=np.float64)
     write_points(o, count, r, rounds, announced, points)
-    write_outlook(o, outlook)
     leads = o[AT.leader] == 1
     if _may_call(o) and (leads or o[_CALLER_LEADS]):
+        write_outlook(o, outlook)
         return A.EXCHANGE + by_samples(o, outlook, points, hand, hidden, count, leads, r, rounds, announced, u)
-    return A.EXCHANGE + by_odds(outlook, points, hand, hidden, count, leads, rounds - 1 - r)
+    if r == rounds - 1:
+        write_outlook(o, outlook)
+        return A.EXCHANGE + by_outlook(outlook, hand, hidden, count, leads)
+    write_slopes(o, outlook)
+    return A.EXCHANGE + by_points(outlook, points, hand, hidden, count, leads, rounds - 1 - r)
 
 
 @jit
@@ -101,25 +102,13 @@ def _accepts(o: Any) -> bool:
         if r == rounds - 1:
             value = final_value(outlook, full, hidden & ~bit, count, leads, first, may_call)
         else:
-            value += 0.5 * outlook[TRICK] * last_trick_chance(full, leads, count)
+            value += 0.5 * outlook[TRICK] * last_trick_chance(full, hidden & ~bit, leads, count)
         if bit == up:
             shown = value
         else:
             other += value
             n += 1
     return shown * n >= other
-
-
-@jit
-def _resets(o: Any) -> bool:
-    scores = np.empty(SEATS, dtype=np.float64)
-    scratch = np.empty(SEATS, dtype=np.float64)
-    write_scores(o, scores)
-    barred = ineligible(o)
-    points = chance_after(o, scores, 0.0, barred, 0, 7, -1, scratch)
-    for seat in range(1, SEATS):
-        scores[seat] = 0.0
-    return win_chance(scores, players(o), target(o), 0) > points
 
 
 @jit
@@ -130,7 +119,7 @@ def _calls(o: Any) -> bool:
     write_outlook(o, outlook)
     leads = o[AT.leader] == 1
     of_class = class_of(hand)
-    quiet = quiet_value(outlook, of_class, last_trick_chance(hand, leads, count))
+    quiet = quiet_value(outlook, of_class, last_trick_chance(hand, hidden, leads, count))
     chance = sweep_chance(hand, hidden, count, leads or o[_CALLER_LEADS] == 1)
     return call_value(outlook, of_class, chance) > quiet
 
@@ -150,7 +139,7 @@ def _card(o: Any, mask: Any, u: float) -> int:
         return sweep_card(o, legal, hand, hidden)
     if count > 2 and aim == 2:
         return break_card(o, legal, hand, caller)
-    return choose_card(o, legal, hand, hidden, aim, 12, u)
+    return choose_card(o, legal, hand, hidden, aim, u)
 
 
 @jit
@@ -170,7 +159,7 @@ def decide(o: Any, mask: Any, u: float) -> int:
     if now == OPEN_ACCEPT:
         return A.ACCEPT if _accepts(o) else A.DECLINE
     if now == FOUR:
-        return A.RESET if _resets(o) else A.POINTS
+        return A.RESET if reset_pays(o) else A.POINTS
     return -1  # no phase: not an observation of a seat to act
 
 

@@ -19,7 +19,6 @@ FILE = Path(__file__).parent / "field.npy"
 FIELD = np.dtype(
     [
         ("dealt", np.float32, CLASSES),  # chance of each class when dealt
-        ("fresh", np.float32, (13, CLASSES)),  # chance of each class when one card of that rank is kept
         (
             "next",
             np.float32,
@@ -42,7 +41,6 @@ class Field:
 
     Attributes:
         dealt: (130,) chance of each class when dealt.
-        fresh: (13, 130) chance of each class when one card of that rank is kept and four are drawn.
         exchanged: (3, 10, 6, 130) chance of category before, cards exchanged and class after, for each exchange.
         after: (3, 130) chance of each class after each exchange.
         wins: (5, 3, 130) chance that a hand of each class is the best of 2 to 6 players after each exchange.
@@ -53,7 +51,6 @@ class Field:
 
     def __init__(self, table: np.ndarray[Any, Any]) -> None:
         self.dealt = table["dealt"].astype(np.float64)
-        self.fresh = table["fresh"].astype(np.float64)
         step = table["next"].astype(np.float64)
         self.exchanged = table["exchanged"].astype(np.float64)
         self.after = self.exchanged.sum(axis=(1, 2))

@@ -1,4 +1,7 @@
-"""The chance to take the last trick with a hand of five cards, by a formula whose weights `make_last_trick` finds."""
+"""The chance to take the last trick with a hand of one to five cards: a formula whose weights `make_last_trick` finds.
+
+A card counts by how many unseen cards of its suit are higher, and by how many of its suit the hand holds above it.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -11,74 +14,82 @@ from chicago_env.layout import HAND
 
 FILE = Path(__file__).parent / "last_trick.npy"
 
-_DEPTHS = 3  # a suit's highest card in the hand, its second, the others
-_LEADS, _SUITS = 13 * _DEPTHS, 13 * _DEPTHS + 1
-WEIGHTS = _SUITS + 4
-"""Weights: rank and place in the suit of each card; whether it leads; number of suits, 1 to 4."""
+HIGHER, DEPTHS = 10, 3  # 0 to 9 and more cards above it; the first of its suit in the hand, the second, the others
+SUITS = HIGHER * DEPTHS
+WEIGHTS = SUITS + 4
+"""Weights: each kind of card, and the number of suits, 1 to 4."""
 
-TABLE = np.load(FILE, allow_pickle=False).astype(np.float64) if FILE.exists() else np.zeros((5, WEIGHTS))
+TABLE = np.load(FILE, allow_pickle=False).astype(np.float64)
+"""(5, 5, 2, WEIGHTS) by number of players less 2, cards less 1, and whether it leads."""
 
-_SPREAD = 0.35  # variance of a card's weight, and what of it a card that is still to be drawn adds
+_SPREAD = 0.35  # variance that a card adds which is still to be drawn
 
 
 def _usual() -> np.ndarray[Any, np.dtype[np.float64]]:
-    """(5,) weight of a card that is still to be drawn: of any rank, more often the first of its suit than not."""
-    by_depth = TABLE[:, : 13 * _DEPTHS].reshape(-1, _DEPTHS, 13).mean(axis=2)
-    return np.asarray(0.6 * by_depth[:, 0] + 0.4 * by_depth[:, 1])
+    """(5, 2) weight of a card that is still to be drawn: of any rank, more often the first of its suit than not."""
+    by_depth = TABLE[:, HAND - 1, :, :SUITS].reshape(-1, 2, DEPTHS, HIGHER).mean(axis=3)
+    return np.asarray(0.6 * by_depth[:, :, 0] + 0.4 * by_depth[:, :, 1])
 
 
 _USUAL = _usual()
 
 
 @jit
-def features(hand: int, leads: bool, out: Any) -> None:
-    """Writes what the weights count into `out` (WEIGHTS,)."""
+def features(hand: int, hidden: int, out: Any) -> None:
+    """Writes what the weights count into `out` (WEIGHTS,); `hidden`: cards not seen."""
     out[:] = 0.0
     suits = 0
     for suit in range(4):
         cards = hand & (SUIT_CARDS << suit)
+        others = hidden & (SUIT_CARDS << suit)
         suits += int(cards != 0)
         depth = 0
         while cards:
-            card = highest(cards)
-            cards ^= 1 << card
-            out[13 * min(depth, _DEPTHS - 1) + (card >> 2)] += 1.0
-            depth += 1
-    out[_LEADS] = 1.0 if leads else 0.0
-    out[_SUITS + suits - 1] = 1.0
+            bit = 1 << highest(cards)
+            cards ^= bit
+            out[HIGHER * depth + min(popcount(others & -bit), HIGHER - 1)] += 1.0
+            depth = min(depth + 1, DEPTHS - 1)
+    out[SUITS + suits - 1] = 1.0
 
 
 @jit
-def log_odds(hand: int, leads: bool, count: int) -> float:
-    """Logarithm of the odds to take the last trick of `count` players."""
-    table = TABLE[count - 2]
-    total = table[_LEADS] if leads else 0.0
-    suits = 0
+def _log_odds(hand: int, hidden: int, table: Any) -> float:
+    total, suits = 0.0, 0
     for suit in range(4):
         cards = hand & (SUIT_CARDS << suit)
-        suits += int(cards != 0)
+        if cards == 0:
+            continue
+        others = hidden & (SUIT_CARDS << suit)
+        suits += 1
         depth = 0
         while cards:
-            card = highest(cards)
-            cards ^= 1 << card
-            total += table[13 * depth + (card >> 2)]
-            depth = min(depth + 1, _DEPTHS - 1)
-    return float(total + table[_SUITS + suits - 1])
+            bit = 1 << highest(cards)
+            cards ^= bit
+            total += table[HIGHER * depth + min(popcount(others & -bit), HIGHER - 1)]
+            depth = min(depth + 1, DEPTHS - 1)
+    return float(total + table[SUITS + suits - 1])
 
 
 @jit
-def last_trick_chance(hand: int, leads: bool, count: int) -> float:
-    """Chance to take the last trick of `count` players, everybody trying to."""
-    return float(1.0 / (1.0 + np.exp(-log_odds(hand, leads, count))))
+def last_trick_chance(hand: int, hidden: int, leads: bool, count: int) -> float:
+    """Chance to take the last trick of `count` players, everybody trying to.
+
+    Args:
+        hand: own cards, one to five; everybody has as many.
+        hidden: cards not seen.
+        leads: whether the owner leads the next trick.
+        count: number of players.
+    """
+    size = popcount(hand)
+    return float(1.0 / (1.0 + np.exp(-_log_odds(hand, hidden, TABLE[count - 2, size - 1, int(leads)]))))
 
 
 @jit
-def partial_chance(kept: int, leads: bool, count: int) -> float:
-    """`last_trick_chance` where only some cards are known and the rest is still to be drawn."""
+def partial_chance(kept: int, hidden: int, leads: bool, count: int) -> float:
+    """`last_trick_chance` with five cards of which only some are known and the rest is still to be drawn."""
+    table = TABLE[count - 2, HAND - 1, int(leads)]
     missing = HAND - popcount(kept)
-    known = log_odds(kept, leads, count) if kept else float(TABLE[count - 2, _SUITS + 2])
-    if kept == 0 and leads:
-        known += TABLE[count - 2, _LEADS]
+    known = _log_odds(kept, hidden, table) if kept else float(table[SUITS + 2])
     # The mean of a logistic function over a normal distribution is nearly that of the mean, flattened (Bishop 2006, 4.5.2).
     flat = np.sqrt(1.0 + np.pi / 8 * _SPREAD * missing)
-    return float(1.0 / (1.0 + np.exp(-(known + missing * _USUAL[count - 2]) / flat)))
+    return float(1.0 / (1.0 + np.exp(-(known + missing * _USUAL[count - 2, int(leads)]) / flat)))

@@ -18,7 +18,7 @@ from chicago_env.files import replacing
 from chicago_env.layout import HAND, ROUNDS
 from chicago_env.rules import Rules
 
-HANDS, PASSES = 400_000, 4
+HANDS, PASSES = 300_000, 4
 
 
 @jit
@@ -64,9 +64,6 @@ def main() -> None:
     table = np.zeros(1, dtype=FIELD)
     draw_odds(0, FULL_DECK, odds)
     table["dealt"] = odds
-    for rank in range(13):
-        draw_odds(1 << 4 * rank, FULL_DECK & ~(1 << 4 * rank), odds)
-        table["fresh"][0, rank] = odds
     table["next"] = np.eye(CLASSES)
     table["exchanged"][0, :, 0, 0] = table["dealt"]
     for number in range(PASSES):

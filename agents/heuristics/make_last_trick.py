@@ -1,7 +1,7 @@
 """Makes `last_trick.npy`: `python -m agents.heuristics.make_last_trick`. Deterministic; a minute.
 
-A logistic regression of taking the last trick on a hand's cards, for the leader of the first trick and for the others, at
-each number of players: random hands, at two players solved, at more played out by `quick_card`.
+A logistic regression of taking the last trick on a hand's cards, for each number of players and of cards left, for who
+leads and for the others. The hands are random; at two players the tricks are solved, at more played out by `quick_card`.
 """
 
 from typing import Any
@@ -12,44 +12,46 @@ from agents.heuristics.cardplay import last_winner
 from agents.heuristics.last_trick import FILE, WEIGHTS, features
 from agents.heuristics.solve import leader_takes_last
 from chicago_env._jit import jit
-from chicago_env.bits import popcount
+from chicago_env.bits import FULL_DECK, popcount
 from chicago_env.engine.chance import key_of, shuffle, unit
 from chicago_env.files import replacing
 from chicago_env.layout import HAND, SEATS
 
-DEALS, PASSES, RIDGE = 200_000, 8, 1.0
+DEALS, PASSES, RIDGE = 120_000, 8, 1.0
 
 
 @jit
-def _sample(count: int, deals: int, rows: Any, won: Any) -> None:
-    """Writes features and result of seat 0, which leads in every second deal; (N, WEIGHTS) and (N,).
+def _sample(count: int, size: int, leads: bool, deals: int, rows: Any, won: Any) -> None:
+    """Writes features and result of seat 0: (N, WEIGHTS) and (N,).
 
-    Hands are of better cards than chance gives: of ten cards for each seat the lower ones go more often than not.
+    Hands are of better cards than chance gives: low cards are passed over more often than not while there are enough.
     """
     deck = np.zeros(52, dtype=np.int64)
     hands = np.zeros(SEATS, dtype=np.int64)
     for i in range(deals):
         for card in range(52):
             deck[card] = card
-        key = key_of(count, i, 0, 0)
+        key = key_of(count, i, size, int(leads))
         shuffle(deck, 52, key)
         top, draw = 0, 52
         for seat in range(count):
             hands[seat] = 0
-            while popcount(hands[seat]) < HAND:
+            while popcount(hands[seat]) < size:
                 card = deck[top]
                 top += 1
                 draw += 1
-                if 52 - top < HAND * (count - seat) or unit(key, draw) < 0.35 + 0.65 * (card >> 2) / 12:
+                if 52 - top < size * (count - seat) or unit(key, draw) < 0.35 + 0.65 * (card >> 2) / 12:
                     hands[seat] |= 1 << card
-        leads = i & 1
-        features(hands[0], leads == 1, rows[i])
+        hidden = FULL_DECK & ~hands[0]
+        for k in range(52 - int(unit(key, 202) * (52 - top)), 52):  # some of the others have been seen
+            hidden &= ~(1 << deck[k])
+        features(hands[0], hidden, rows[i])
         if count == 2:
             first, second = (hands[0], hands[1]) if leads else (hands[1], hands[0])
-            won[i] = leader_takes_last(first, second) == (leads == 1)
+            won[i] = leader_takes_last(first, second) == leads
         else:
             leader = 0 if leads else 1 + int(unit(key, 200) * (count - 1))
-            won[i] = last_winner(hands, count, leader, -1, 0, 0, 0, HAND) == 0
+            won[i] = last_winner(hands, count, leader, -1, 0, 0, 0, size) == 0
 
 
 def fit(rows: Any, won: Any) -> Any:
@@ -65,11 +67,11 @@ def fit(rows: Any, won: Any) -> Any:
 
 def main() -> None:
     """Writes the file."""
-    table = np.zeros((SEATS - 1, WEIGHTS))
-    for count in range(2, SEATS + 1):
+    table = np.zeros((SEATS - 1, HAND, 2, WEIGHTS))
+    for place in np.ndindex(table.shape[:-1]):
         rows, won = np.zeros((DEALS, WEIGHTS)), np.zeros(DEALS)
-        _sample(count, DEALS, rows, won)
-        table[count - 2] = fit(rows, won)
+        _sample(place[0] + 2, place[1] + 1, place[2] == 1, DEALS, rows, won)
+        table[place] = fit(rows, won)
     with replacing(FILE) as file:
         np.save(file, table.astype(np.float32), allow_pickle=False)
 

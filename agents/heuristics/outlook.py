@@ -28,88 +28,94 @@ _PENALTY, _BREAKER = number_at("chicago_penalty"), number_at("chicago_breaker_po
 
 # Parts of an outlook.
 WINS = 0  # by class of the own hand: the chance that it is the best
-QUIET = CLASSES  # by class: the chance to win the match if nobody calls, without and with the last trick
-MADE = 3 * CLASSES  # by class: the same if a Chicago is called and made
+QUIET = CLASSES  # by class: the chance to win the match if nobody calls and another takes the last trick
+TRICK_GAIN = 2 * CLASSES  # by class: what taking it oneself adds
+MADE = 3 * CLASSES  # by class: the chance to win the match if a Chicago is called and made
 FAILED = 4 * CLASSES  # the same if it fails
 POINT = FAILED + 1  # what a point of a hand is worth
 TRICK = POINT + 1  # what the last trick is worth
 SIZE = TRICK + 1
 
+# Parts of the terms: what of rules and scores an outlook needs, as numbers.
+_POINTS = 0  # by category
+_SCORES = 10  # by seat
+_COUNT = _SCORES + SEATS
+_GOAL, _PAST, _HAND_FIRST, _LAST, _BARRED = range(_COUNT + 1, _COUNT + 6)
+_WON, _RESET = _BARRED + 1, _BARRED + 2  # bit per category: wins the match at once, resets the others
+_TERMS = _RESET + 1
+
 _FAILED_TRICK = 0.4  # chance to take the last trick when a Chicago has failed and the play goes on
-_USUAL_POINTS = 2  # of the hand that beats one's own
+_USUAL = 2  # category of the hand that beats one's own
 _DENIAL = 0.7  # a hand that is the best keeps another from most of what it would score
 
 
 @jit
-def write_scores(o: Any, scores: Any) -> None:
-    """Writes the scores (6,) float64."""
+def write_terms(o: Any, terms: Any) -> None:
+    """Writes the terms (_TERMS,) int64 from an observation row."""
+    count = players(o)
+    terms[_COUNT], terms[_GOAL], terms[_LAST] = count, target(o), rule(o, _LAST_TRICK)
+    terms[_PAST], terms[_HAND_FIRST] = int(o[_FIRST_PAST]), int(o[_SHOWDOWN_FIRST])
+    won, barred = 0, 0
+    for category in range(10):
+        terms[_POINTS + category] = hand_points(o, category)
+        won |= int(category > 0 and o[_INSTANT + category - 1] == 1) << category
     for seat in range(SEATS):
-        scores[seat] = float(score(o, seat)) if seat < players(o) else 0.0
+        terms[_SCORES + seat] = score(o, seat) if seat < count else 0
+        lacks = (o[_NEEDS_ATTEMPT] and not o[AT.attempted + seat]) or (o[_NEEDS_SUCCESS] and not o[AT.succeeded + seat])
+        barred |= int(lacks) << seat
+    terms[_WON], terms[_BARRED] = won, barred
+    terms[_RESET] = int(o[_FOUR_RESETS]) << FOUR | int(o[_ROYAL_RESETS]) << ROYAL
 
 
 @jit
-def ineligible(o: Any) -> int:
-    """Bit per seat: it may not win yet, for it has called, or made, no Chicago."""
-    bits = 0
-    for seat in range(SEATS):
-        if o[_NEEDS_ATTEMPT] and not o[AT.attempted + seat]:
-            bits |= 1 << seat
-        if o[_NEEDS_SUCCESS] and not o[AT.succeeded + seat]:
-            bits |= 1 << seat
-    return bits
-
-
-@jit
-def _chance(scores: Any, count: int, goal: int, barred: int) -> float:
-    for seat in range(count):
-        if barred >> seat & 1:
-            scores[seat] = min(scores[seat], goal - 1.0)
+def _chance(terms: Any, scores: Any) -> float:
+    """Chance to win the match with these scores, which are changed; who may not win yet does not."""
+    count, goal, barred = terms[_COUNT], terms[_GOAL], terms[_BARRED]
+    if barred:
+        for seat in range(count):
+            if barred >> seat & 1:
+                scores[seat] = min(scores[seat], goal - 1.0)
     return win_chance(scores, count, goal, 0)
 
 
 @jit
-def chance_after(
-    o: Any, scores: Any, own: float, barred: int, hand_seat: int, category: int, trick_seat: int, scratch: Any
-) -> float:
+def chance_after(terms: Any, own: int, hand_seat: int, category: int, trick_seat: int, scores: Any) -> float:
     """Chance to win the match after a deal whose last points are these.
 
     Args:
-        o: observation row, for the rules.
-        scores: (6,) scores now; not changed.
+        terms: from `write_terms`.
         own: points that seat 0 gets before them.
-        barred: seats that may not win, `ineligible`.
         hand_seat: who scores for the best hand, -1 for nobody.
         category: of that hand.
         trick_seat: who scores for the last trick, -1 for nobody.
-        scratch: (6,) float64.
+        scores: (6,) float64, scratch.
     """
-    count, goal = players(o), target(o)
-    first_past = o[_FIRST_PAST] == 1
-    for seat in range(SEATS):
-        scratch[seat] = scores[seat]
-    scratch[0] += own
-    if first_past and own > 0 and scratch[0] >= goal and barred & 1 == 0:
+    goal, first_past, barred = terms[_GOAL], terms[_PAST] == 1, terms[_BARRED]
+    for seat in range(terms[_COUNT]):
+        scores[seat] = terms[_SCORES + seat]
+    scores[0] += own
+    if first_past and own > 0 and scores[0] >= goal and barred & 1 == 0:
         return 1.0
     for step in range(2):
-        if (step == 0) == (o[_SHOWDOWN_FIRST] == 1):
+        if (step == 0) == (terms[_HAND_FIRST] == 1):
             if hand_seat < 0 or category == 0:
                 continue
-            if o[_INSTANT + category - 1]:
+            if terms[_WON] >> category & 1:
                 return 1.0 if hand_seat == 0 else 0.0
-            scratch[hand_seat] += hand_points(o, category)
-            if (category == FOUR and o[_FOUR_RESETS]) or (category == ROYAL and o[_ROYAL_RESETS]):
-                for seat in range(count):
+            scores[hand_seat] += terms[_POINTS + category]
+            if terms[_RESET] >> category & 1:
+                for seat in range(terms[_COUNT]):
                     if seat != hand_seat:
-                        scratch[seat] = 0.0
+                        scores[seat] = 0.0
             scorer = hand_seat
         else:
             if trick_seat < 0:
                 continue
-            scratch[trick_seat] += rule(o, _LAST_TRICK)
+            scores[trick_seat] += terms[_LAST]
             scorer = trick_seat
-        if first_past and scratch[scorer] >= goal and barred >> scorer & 1 == 0:
+        if first_past and scores[scorer] >= goal and barred >> scorer & 1 == 0:
             return 1.0 if scorer == 0 else 0.0
-    return _chance(scratch, count, goal, barred)
+    return _chance(terms, scores)
 
 
 @jit
@@ -130,76 +136,99 @@ def _write_best(o: Any, count: int, best: Any) -> None:
 @jit
 def write_outlook(o: Any, out: Any) -> None:
     """Fills an outlook (SIZE,) float64 from an observation row before the tricks."""
-    count = players(o)
+    terms = np.empty(_TERMS, dtype=np.int64)
+    write_terms(o, terms)
+    count = terms[_COUNT]
     others = count - 1
-    barred = ineligible(o)
     scores = np.empty(SEATS, dtype=np.float64)
-    scratch = np.empty(SEATS, dtype=np.float64)
     best = np.empty(CLASSES, dtype=np.float64)
-    write_scores(o, scores)
     _write_best(o, count, best)
     below = 0.0
     for i in range(CLASSES):
         out[WINS + i] = below + best[i] / 2
         below += best[i]
-    mine = np.empty(10, dtype=np.float64)
-    theirs = np.empty(10, dtype=np.float64)
     for trick in range(2):
-        for category in range(10):
-            mine[category], theirs[category] = 0.0, 0.0
+        above = 0.0
+        for category in range(9, -1, -1):
+            mine, theirs = 0.0, 0.0
             for seat in range(1, count):
                 taker = 0 if trick else seat
-                mine[category] += chance_after(o, scores, 0.0, barred, 0, category, taker, scratch) / others
-                theirs[category] += chance_after(o, scores, 0.0, barred, seat, category, taker, scratch) / others
-        above = 0.0
-        for i in range(CLASSES - 1, -1, -1):
-            category = i // 13
-            even = best[i] * (mine[category] + theirs[category]) / 2
-            out[QUIET + 2 * i + trick] = (out[WINS + i] - best[i] / 2) * mine[category] + even + above
-            above += best[i] * theirs[category]
-    _write_chicago(o, scores, barred, scratch, out)
-    _write_worth(o, scores, barred, scratch, out)
+                mine += chance_after(terms, 0, 0, category, taker, scores) / others
+                theirs += chance_after(terms, 0, seat, category, taker, scores) / others
+            for i in range(13 * category + 12, 13 * category - 1, -1):
+                half = best[i] / 2
+                value = (out[WINS + i] - half) * mine + half * (mine + theirs) + above
+                above += best[i] * theirs
+                if trick:
+                    out[TRICK_GAIN + i] = value - out[QUIET + i]
+                else:
+                    out[QUIET + i] = value
+    _write_chicago(o, terms, scores, out)
+    write_worth(terms, scores, out)
 
 
 @jit
-def _write_chicago(o: Any, scores: Any, barred: int, scratch: Any, out: Any) -> None:
-    made = rule(o, _CHICAGO)
-    taker = 0 if o[_SUCCESS_TRICK] else -1
-    free = barred & ~1
-    other = chance_after(o, scores, made, free, 1 if o[_SUCCESS_HAND] else -1, _USUAL_POINTS, taker, scratch)
+def _write_chicago(o: Any, terms: Any, scores: Any, out: Any) -> None:
+    """What a Chicago made and a failed one leave; a call, or success, lifts the bar for who needs it to win."""
+    barred = terms[_BARRED]
+    terms[_BARRED] = barred & ~1
+    taker, hand = 0 if o[_SUCCESS_TRICK] else -1, o[_SUCCESS_HAND] == 1
+    points = rule(o, _CHICAGO)
+    other = chance_after(terms, points, 1 if hand else -1, _USUAL, taker, scores)
     for category in range(10):
-        own = chance_after(o, scores, made, free, 0 if o[_SUCCESS_HAND] else -1, category, taker, scratch)
+        own = chance_after(terms, points, 0 if hand else -1, category, taker, scores)
         for i in range(13 * category, 13 * (category + 1)):
             out[MADE + i] = out[WINS + i] * own + (1 - out[WINS + i]) * other
-    lost = -float(rule(o, _PENALTY))
-    free = barred & ~1 if o[_NEEDS_ATTEMPT] else barred
+    if o[_NEEDS_SUCCESS]:
+        terms[_BARRED] = barred
+    lost = -rule(o, _PENALTY)
     breaker = rule(o, _BREAKER)
-    hand = 1 if o[_FAILURE_HAND] else -1
-    scores[1] += breaker
+    best = 1 if o[_FAILURE_HAND] else -1
+    terms[_SCORES + 1] += breaker
     if o[_FAILURE_TRICK]:
-        out[FAILED] = _FAILED_TRICK * chance_after(o, scores, lost, free, hand, _USUAL_POINTS, 0, scratch)
-        out[FAILED] += (1 - _FAILED_TRICK) * chance_after(o, scores, lost, free, hand, _USUAL_POINTS, 1, scratch)
+        out[FAILED] = _FAILED_TRICK * chance_after(terms, lost, best, _USUAL, 0, scores)
+        out[FAILED] += (1 - _FAILED_TRICK) * chance_after(terms, lost, best, _USUAL, 1, scores)
     else:
-        out[FAILED] = chance_after(o, scores, lost, free, hand, _USUAL_POINTS, -1, scratch)
-    scores[1] -= breaker
+        out[FAILED] = chance_after(terms, lost, best, _USUAL, -1, scores)
+    terms[_SCORES + 1] -= breaker
+    terms[_BARRED] = barred
 
 
 @jit
-def _write_worth(o: Any, scores: Any, barred: int, scratch: Any, out: Any) -> None:
-    count = players(o)
-    step = 3.0
-    for seat in range(SEATS):
-        scratch[seat] = scores[seat]
-    now = _chance(scratch, count, target(o), barred)
+def write_worth(terms: Any, scores: Any, out: Any) -> None:
+    """Fills what a point and the last trick are worth, alone, into an outlook."""
+    count = terms[_COUNT]
+    step = 3
+    now = chance_after(terms, 0, -1, 0, -1, scores)
     out[POINT], out[TRICK] = 0.0, 0.0
     for seat in range(count):
-        for other in range(SEATS):
-            scratch[other] = scores[other]
-        scratch[seat] += step
-        change = _chance(scratch, count, target(o), barred) - now
+        terms[_SCORES + seat] += step
+        change = chance_after(terms, 0, -1, 0, -1, scores) - now
+        terms[_SCORES + seat] -= step
         out[POINT] += change / step if seat == 0 else -_DENIAL * change / (step * (count - 1))
-        change = chance_after(o, scores, 0.0, barred, -1, 0, seat, scratch) - now
+        change = chance_after(terms, 0, -1, 0, seat, scores) - now
         out[TRICK] += change if seat == 0 else -change / (count - 1)
+
+
+@jit
+def write_slopes(o: Any, out: Any) -> None:
+    """Fills the parts POINT and TRICK of an outlook alone."""
+    terms = np.empty(_TERMS, dtype=np.int64)
+    scores = np.empty(SEATS, dtype=np.float64)
+    write_terms(o, terms)
+    write_worth(terms, scores, out)
+
+
+@jit
+def reset_pays(o: Any) -> bool:
+    """Whether the reset of a four of a kind is better than its points."""
+    terms = np.empty(_TERMS, dtype=np.int64)
+    scores = np.empty(SEATS, dtype=np.float64)
+    write_terms(o, terms)
+    points = chance_after(terms, 0, 0, FOUR, -1, scores)
+    for seat in range(1, SEATS):
+        terms[_SCORES + seat] = 0
+    return chance_after(terms, 0, -1, 0, -1, scores) > points
 
 
 @jit
@@ -219,8 +248,7 @@ def call_value(outlook: Any, of_class: int, chance: float) -> float:
 @jit
 def quiet_value(outlook: Any, of_class: int, trick: float) -> float:
     """Chance to win the match if nobody calls; `trick`: chance to take the last trick."""
-    at = QUIET + 2 * of_class
-    return float((1 - trick) * outlook[at] + trick * outlook[at + 1])
+    return float(outlook[QUIET + of_class] + trick * outlook[TRICK_GAIN + of_class])
 
 
 @jit
@@ -237,7 +265,7 @@ def final_value(outlook: Any, hand: int, hidden: int, count: int, leads: bool, f
         may_call: it may call.
     """
     of_class = class_of(hand)
-    value = quiet_value(outlook, of_class, last_trick_chance(hand, leads, count))
+    value = quiet_value(outlook, of_class, last_trick_chance(hand, hidden, leads, count))
     if may_call:
         chance = lead_sweep(hand, hidden, 5, count - 1) if first else 0.0
         value = max(value, call_value(outlook, of_class, chance))

@@ -7,9 +7,9 @@ import numpy as np
 from agents.heuristics.drawing import best_for_points, sensible, worth
 from agents.heuristics.field import FIELDS
 from agents.heuristics.last_trick import partial_chance
-from agents.heuristics.outlook import POINT, TRICK, final_value, quiet_value
+from agents.heuristics.outlook import POINT, QUIET, TRICK, TRICK_GAIN, final_value
 from agents.heuristics.reading import hand_points
-from agents.odds import CLASSES, class_of
+from agents.odds import CLASSES, class_of, draw_odds
 from chicago_env._jit import jit
 from chicago_env.bits import SUIT_CARDS, lowest, popcount, positions, select
 from chicago_env.engine.chance import key_of, unit
@@ -27,12 +27,12 @@ _DEPTH_RISK = np.array([1.0, 0.4, 0.12, 0.03, 0.01])  # an opponent must hold as
 
 
 @jit
-def by_odds(outlook: Any, points: Any, hand: int, hidden: int, count: int, leads: bool, to_come: int) -> int:
-    """The exchange that is best by exact odds for points and by an estimate for the last trick.
+def by_points(outlook: Any, points: Any, hand: int, hidden: int, count: int, leads: bool, to_come: int) -> int:
+    """The exchange with the most expected worth: points by exact odds, the last trick by an estimate.
 
     Args:
-        outlook: as `agents.heuristics.outlook` fills it.
-        points: (CLASSES,) expected points of each class, from `write_points`; scratch at the last exchange.
+        outlook: its parts POINT and TRICK are used: what a point and the last trick are worth.
+        points: (CLASSES,) expected points of each class, from `write_points`.
         hand: five cards.
         hidden: cards not seen.
         count: number of players.
@@ -44,19 +44,38 @@ def by_odds(outlook: Any, points: Any, hand: int, hidden: int, count: int, leads
     best, chosen = -1.0, 0
     for discards in range(1 << HAND):
         kept = hand & ~select(hand, discards)
-        if not (sensible(hand, group, kept) or highest_cards(hand, group, kept)):
-            continue
-        trick = partial_chance(kept, leads, count)
-        if to_come:
+        if sensible(hand, group, kept) or highest_cards(hand, group, kept):
+            trick = partial_chance(kept, hidden, leads, count)
             value = outlook[POINT] * worth(kept, hidden, points, odds) + _PATIENCE[to_come] * outlook[TRICK] * trick
-        else:
-            worth(kept, hidden, points, odds)
+            if value > best:
+                best, chosen = value, discards
+    return chosen
+
+
+@jit
+def by_outlook(outlook: Any, hand: int, hidden: int, count: int, leads: bool) -> int:
+    """The last exchange: the best for the chance to win the match if nobody calls a Chicago.
+
+    Args:
+        outlook: as filled.
+        hand: five cards.
+        hidden: cards not seen.
+        count: number of players.
+        leads: whether seat 0 leads the first trick.
+    """
+    odds = np.empty(CLASSES, dtype=np.float64)
+    group = group_of(hand, hand_value(hand))
+    best, chosen = -1.0, 0
+    for discards in range(1 << HAND):
+        kept = hand & ~select(hand, discards)
+        if sensible(hand, group, kept) or highest_cards(hand, group, kept):
+            draw_odds(kept, hidden, odds)
+            trick = partial_chance(kept, hidden, leads, count)
             value = 0.0
             for i in range(CLASSES):
-                if odds[i] > 0.0:
-                    value += odds[i] * quiet_value(outlook, i, trick)
-        if value > best:
-            best, chosen = value, discards
+                value += odds[i] * (outlook[QUIET + i] + trick * outlook[TRICK_GAIN + i])
+            if value > best:
+                best, chosen = value, discards
     return chosen
 
 
@@ -167,6 +186,15 @@ def by_samples(
 
 
 @jit
+def _add_try(tries: Any, n: int, kept: int) -> int:
+    for i in range(n):
+        if tries[i] == kept:
+            return n
+    tries[n] = kept
+    return n + 1
+
+
+@jit
 def _write_tries(hand: int, hidden: int, count: int, points: Any, tries: Any) -> int:
     """Writes the sets of cards to try; returns their number."""
     left, kept, n = hand, 0, 0
@@ -185,10 +213,6 @@ def _write_tries(hand: int, hidden: int, count: int, points: Any, tries: Any) ->
         kept |= 1 << chosen
         tries[n] = kept
         n += 1
-    tries[n] = hand & ~select(hand, best_for_points(hand, hidden, points))
-    n += 1
-    group = group_of(hand, hand_value(hand))
-    if group and group != tries[n - 1]:
-        tries[n] = group
-        n += 1
+    n = _add_try(tries, n, hand & ~select(hand, best_for_points(hand, hidden, points)))
+    n = _add_try(tries, n, group_of(hand, hand_value(hand)))
     return n
