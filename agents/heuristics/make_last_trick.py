@@ -1,4 +1,4 @@
-"""Makes `last_trick.npy`: `python -m agents.heuristics.make_last_trick`. Deterministic; a minute.
+"""Makes `last_trick.npy`: `python -m agents.heuristics.make_last_trick`. Deterministic; some minutes.
 
 A logistic regression of taking the last trick on a hand's cards, for each number of players and of cards left, for who
 leads and for the others. The hands are random; at two players the tricks are solved, at more played out by `quick_card`.
@@ -17,7 +17,7 @@ from chicago_env.engine.chance import key_of, shuffle, unit
 from chicago_env.files import replacing
 from chicago_env.layout import HAND, SEATS
 
-DEALS, PASSES, RIDGE = 120_000, 8, 1.0
+DEALS, PASSES, RIDGE = 50_000, 6, 1.0
 
 
 @jit
@@ -43,7 +43,9 @@ def _sample(count: int, size: int, leads: bool, deals: int, rows: Any, won: Any)
                 if 52 - top < size * (count - seat) or unit(key, draw) < 0.35 + 0.65 * (card >> 2) / 12:
                     hands[seat] |= 1 << card
         hidden = FULL_DECK & ~hands[0]
-        for k in range(52 - int(unit(key, 202) * (52 - top)), 52):  # some of the others have been seen
+        # what has been played, and three to nine own discards, have been seen
+        seen = min(count * (HAND - size) + 3 + int(unit(key, 202) * 7), 52 - top)
+        for k in range(52 - seen, 52):
             hidden &= ~(1 << deck[k])
         features(hands[0], hidden, rows[i])
         if count == 2:
