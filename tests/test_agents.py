@@ -278,6 +278,10 @@ def test_compiled_code_goes_stale_with_the_sources_it_uses(tmp_path: Path, monke
 
     assert changed_by(tmp_path / "agents" / "heuristics" / "novice.py") == ["agents"]
     assert changed_by(tmp_path / "chicago_env" / "engine" / "flow.py") == [*packages]
+    table = tmp_path / "agents" / "heuristics" / "field.npy"  # compiled in as a constant
+    before = _jit._source_hash("agents")
+    table.write_bytes(table.read_bytes()[:-1] + b"x")
+    assert _jit._source_hash("agents") != before
 
 
 def test_chicago_agents_lists_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from agents.odds import CLASSES, best_keep, category_odds, class_of, draw_odds, subset_odds, unseen_of
+from agents.odds import CLASSES, best_keep, category_odds, class_of, draw_odds, subset_odds, two_draw_odds, unseen_of
 from chicago_env.bits import select
 from chicago_env.cards import parse_cards
 from chicago_env.hands import FLUSH, FOUR, FULL_HOUSE, PAIR, ROYAL, STRAIGHT, STRAIGHT_FLUSH, THREE, TWO_PAIR
@@ -105,4 +105,35 @@ def test_the_best_subset_is_found() -> None:
     assert best_keep(hand, unseen_of(hand), flushes, out) == 0b01000  # the king of diamonds goes
     assert out.sum() == pytest.approx(1)
     pairs = (np.arange(CLASSES) >= 13 * PAIR).astype(float)
-    assert best_keep(hand, unseen_of(hand), pairs, out) == 0
+    assert best_keep(hand, unseen_of(hand), pairs, out) & 0b11000 == 0  # both kings stay
+
+
+def test_two_draws() -> None:
+    """A flush draw with two chances completes 1 - (38/47)(37/46) of the time; a card that comes is not thrown away."""
+    kept, other = cards("2S 5S 9S KS"), cards("3H")
+    flushes = np.zeros(CLASSES)
+    flushes[13 * FLUSH :] = 1
+    out = np.zeros(CLASSES)
+    two_draw_odds(kept, unseen_of(kept, other), flushes, out)
+    assert out.sum() == pytest.approx(1)
+    assert out @ flushes >= 1 - 38 / 47 * 37 / 46 - 1e-9  # a few other ways, after a pair, add to it
+    assert out @ flushes == pytest.approx(1 - 38 / 47 * 37 / 46, abs=2e-3)
+
+
+def test_two_draws_by_enumeration() -> None:
+    """Few unseen cards: every first draw, and the best of all second ones, found anew."""
+    hand = cards("9C 9D 4H 4S")
+    unseen = cards("9H 4C 2D 7S KH QC 5C")
+    values = np.arange(CLASSES, dtype=float)
+    expected = 0.0
+    for card in parse_cards("9H 4C 2D 7S KH QC 5C"):
+        five, rest = hand | 1 << card, unseen & ~(1 << card)
+        best = max(
+            float(enumerated(five & ~select(five, discards), rest) @ values)
+            for discards in range(32)
+            if discards.bit_count() <= rest.bit_count()
+        )
+        expected += best / 7
+    out = np.zeros(CLASSES)
+    two_draw_odds(hand, unseen, values, out)
+    assert out @ values == pytest.approx(expected)

@@ -16,11 +16,8 @@ from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
 from chicago_env.engine.chance import key_of, unit
 from chicago_env.layout import AT, SEATS, TRICKS
 
-WORLDS = np.array([8, 12, 30, 60, 1], dtype=np.int64)
+WORLDS = np.array([12, 12, 20, 40, 1], dtype=np.int64)
 """Samples, by trick: the more cards are left, the longer each takes."""
-
-PRIOR = 12.0
-"""How many samples the estimate by counting weighs."""
 
 
 @jit
@@ -202,10 +199,6 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, u: float) 
         for suit in range(4):
             voids[seat] |= int(o[AT.void + 4 * seat + suit]) << suit
     good = np.zeros(52, dtype=np.float64)
-    if aim == 0:
-        count_cards(o, legal, hand, hidden, good)
-        for card in range(52):
-            good[card] *= PRIOR
     used = 0
     own = np.zeros(SEATS, dtype=np.int64)
     for _ in range(WORLDS[trick]):

@@ -1,4 +1,18 @@
-"""The agent `heuristic:expert`."""
+"""The agent `heuristic:expert`: whatever it weighs, it weighs by the chance to win the match (`agents.equity`).
+
+- Exchange, where it cannot or hardly call a Chicago: points of hands by exact odds and the last trick by the formula of
+  `heuristic:tricks`, both at what they are worth at this score; at the last exchange every outcome of showdown and last
+  trick at its own worth, against the hands that exchanges, announcements and shown cards leave the others.
+- Exchange, where it may call and would lead: sampled draws for some sets of cards to keep (the safest ones, what makes the
+  hand, the best for points), played on to the last exchange both for tricks and for points; then the better of calling and
+  not calling. So it collects high cards for a Chicago.
+- Announcing: names what it has. To pass gives its points away, and in measured play hiding won nothing.
+- Chicago: calls when the counted chance of all five tricks (`agents.heuristics.sweep`, exact at two players but for squeezes)
+  makes calling better than not, the failure at what it costs: where it ends the deal at once a call may only spoil it.
+- Tricks: over sampled hands of the others, solved at two players and played out at more; for the last trick, for all as
+  caller, and against the caller.
+- Four of a kind: points or reset by the chance to win. Under buy stop it keeps all, also where it might pay for more.
+"""
 
 from typing import Any
 
@@ -52,7 +66,6 @@ from chicago_env.layout import AT, SEATS
 
 _CHICAGO, _CALLER_LEADS, _THRESHOLD = flag_at("chicago"), flag_at("caller_leads"), flag_at("threshold")
 _FROM = number_at("chicago_threshold")
-_FAILURE_ENDS = flag_at("failure_last_trick")
 
 
 @jit

@@ -1,4 +1,12 @@
-"""The agent `heuristic:tricks`: plays for the last trick."""
+"""The agent `heuristic:tricks`: draws for points and the last trick together, and counts cards for it.
+
+- Exchange: as `heuristic:poker`, plus what the last trick is worth times the chance to take it with the cards kept, by a
+  formula of how many unseen cards are higher than each, in which suits, and who leads (`agents.heuristics.last_trick`); a
+  card kept counts less while exchanges are to come. So an ace stays at the last exchange where a kicker would go.
+- Tricks: for each card the chance that it takes this trick, counted over unseen cards, and for either outcome the chance
+  to take the last trick with what is left, leading or not. So it throws low cards early and fights for the fourth trick.
+- Everything else as `heuristic:poker`: Chicago only when it cannot fail. Knows nothing of the score.
+"""
 
 from typing import Any
 
