@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.base import Agent
-from agents.novice import NoviceAgent
+from agents.heuristics.expert import ExpertAgent
+from agents.heuristics.novice import NoviceAgent
+from agents.heuristics.poker import PokerAgent
+from agents.heuristics.tricks import TricksAgent
 from agents.uniform import RandomAgent
 from chicago_env.errors import ChicagoError, MissingExtra
 from chicago_env.rules import suggestion
@@ -56,6 +59,18 @@ REGISTRY: dict[str, Entry] = {
     "heuristic:novice": Entry(
         "keeps pairs and better, names what it has, plays its highest card when that wins; no odds, no memory",
         NoviceAgent,
+    ),
+    "heuristic:poker": Entry(
+        "draws for the most hand points by exact odds; everything else as the novice",
+        PokerAgent,
+    ),
+    "heuristic:tricks": Entry(
+        "as poker, but holds and plays its cards for the last trick, counting what is unseen",
+        TricksAgent,
+    ),
+    "heuristic:expert": Entry(
+        "weighs hand points, last trick and Chicago by what they do to the chance to win the match; counts cards",
+        ExpertAgent,
     ),
 }
 """The agents that need no file."""

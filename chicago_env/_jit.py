@@ -27,6 +27,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _PACKAGES = (__name__.partition(".")[0], "agents", "eval", "train")
 """The packages of the project that may have kernels; each may use those of the packages before it."""
 
+_SOURCES = ("*.py", "*.npy")
+"""What compiled code depends on: tables are compiled into it as constants."""
+
 _KEEP_BUILDS = 12
 
 
@@ -37,7 +40,7 @@ def _source_hash(package: str) -> str:
     root = Path(__file__).resolve().parent.parent
     last = _PACKAGES.index(package) if package in _PACKAGES else 0
     for name in _PACKAGES[: last + 1]:
-        for path in sorted((root / name).rglob("*.py")):
+        for path in sorted(path for ending in _SOURCES for path in (root / name).rglob(ending)):
             digest.update(path.relative_to(root).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -260,7 +260,7 @@ def test_heuristics_run_without_torch() -> None:
         "[agents.load(name) for name in REGISTRY]; print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert "agents.novice" in loaded.stdout.split()
+    assert "agents.heuristics.novice" in loaded.stdout.split()
     assert not {"torch", "safetensors", "stable_baselines3"} & set(loaded.stdout.split())
 
 
@@ -276,8 +276,12 @@ def test_compiled_code_goes_stale_with_the_sources_it_uses(tmp_path: Path, monke
         file.write_text(file.read_text("utf-8") + "# changed\n", "utf-8")
         return [p for p, hashed in zip(packages, before, strict=True) if _jit._source_hash(p) != hashed]
 
-    assert changed_by(tmp_path / "agents" / "novice.py") == ["agents"]
+    assert changed_by(tmp_path / "agents" / "heuristics" / "novice.py") == ["agents"]
     assert changed_by(tmp_path / "chicago_env" / "engine" / "flow.py") == [*packages]
+    table = tmp_path / "agents" / "heuristics" / "field.npy"  # compiled in as a constant
+    before = _jit._source_hash("agents")
+    table.write_bytes(table.read_bytes()[:-1] + b"x")
+    assert _jit._source_hash("agents") != before
 
 
 def test_chicago_agents_lists_them(capsys: pytest.CaptureFixture[str]) -> None:

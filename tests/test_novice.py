@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from agents.novice import NoviceAgent
+from agents.heuristics.novice import NoviceAgent
 from chicago_env import actions
 from chicago_env.cards import CARD_NAMES, format_cards, parse_cards
 from chicago_env.game import Game, cards_of

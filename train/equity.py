@@ -9,17 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from agents.equity import LOGISTIC, POINTS_PER_DEAL, SPREAD_PER_DEAL
 from chicago_env.rules import Rules
 
 Array = np.ndarray[Any, Any]
-
-POINTS_PER_DEAL = 6.5
-"""Mean gain of the leader in a deal, points: what brings a match closer to its end."""
-
-SPREAD_PER_DEAL = 11.0
-"""Standard deviation of the difference of two seats' gains in a deal, points (9 to 13 measured at two players)."""
-
-_LOGISTIC = 1.702  # the logistic function of 1.702 x is the normal distribution function of x within .01
 
 
 class Equity(Protocol):
@@ -53,7 +46,7 @@ class ClosedEquity:
         points = np.where(there, scores.astype(np.float64), -np.inf)
         best = points.max(axis=1)
         deals = 1 + np.maximum(self.target - best, 0) / POINTS_PER_DEAL
-        scale = _LOGISTIC / (SPREAD_PER_DEAL * np.sqrt(deals))
+        scale = LOGISTIC / (SPREAD_PER_DEAL * np.sqrt(deals))
         odds = np.exp((points - best[:, None]) * scale[:, None])
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 

@@ -15,40 +15,29 @@ The same at every number of players, under all rules. Knows nothing of odds, of 
 
 from typing import Any
 
-import numpy as np
-
-from agents.base import Actions, Masks, Observations, Rng
+from agents.heuristics.base import Heuristic
+from agents.heuristics.reading import (
+    ANNOUNCE,
+    CHICAGO,
+    EXCHANGE,
+    FOUR,
+    OPEN_ACCEPT,
+    OPEN_CHOICE,
+    PLAY,
+    flag_at,
+    number_at,
+    phase,
+    rule,
+    score,
+    target,
+)
 from chicago_env import actions as A
 from chicago_env._jit import jit
-from chicago_env.layout import (
-    AT,
-    CARDS,
-    HAND,
-    RULE_FLAGS,
-    RULE_NUMBERS,
-    RULE_OFFSET,
-    SCORE_OFFSET,
-    SEATS,
-)
+from chicago_env.layout import AT, CARDS, HAND, SEATS
 
-_EXCHANGE, _OPEN_CHOICE, _OPEN_ACCEPT, _ANNOUNCE, _FOUR, _CHICAGO, _PLAY = range(7)  # as in the block `phase`
-_FOUR_WINS = AT.rule_flags + RULE_FLAGS.index("instant_7")
-_CALLER_LEADS = AT.rule_flags + RULE_FLAGS.index("caller_leads")
-_TARGET = AT.rule_numbers_exact + 2 * RULE_NUMBERS.index("target")
-_FOUR_POINTS = AT.rule_numbers_exact + 2 * RULE_NUMBERS.index("hand_points_7")
-
-
-@jit
-def _rule(o: Any, at: int) -> int:
-    return (int(o[at]) << 8 | int(o[at + 1])) - RULE_OFFSET
-
-
-@jit
-def _score(o: Any, seat: int) -> int:
-    score = 0
-    for k in range(4):
-        score = score << 8 | int(o[AT.scores_exact + 4 * seat + k])
-    return score - SCORE_OFFSET
+_FOUR_WINS = flag_at("instant_7")
+_CALLER_LEADS = flag_at("caller_leads")
+_FOUR_POINTS = number_at("hand_points_7")
 
 
 @jit
@@ -75,19 +64,21 @@ def _accepts(o: Any) -> bool:
 
 
 @jit
-def _resets(o: Any) -> bool:
-    points = _rule(o, _FOUR_POINTS)
-    if o[_FOUR_WINS] or _score(o, 0) + points >= _rule(o, _TARGET):
+def resets(o: Any) -> bool:
+    """Whether to take the reset for a four of a kind rather than its points."""
+    points = rule(o, _FOUR_POINTS)
+    if o[_FOUR_WINS] or score(o, 0) + points >= target(o):
         return False
     best = points
     for seat in range(1, SEATS):
         # seats that do not exist have no bytes at all, and so the lowest score there is
-        best = max(best, _score(o, seat))
+        best = max(best, score(o, seat))
     return best > points
 
 
 @jit
-def _calls(o: Any) -> bool:
+def calls(o: Any) -> bool:
+    """Whether the hand makes a Chicago whatever the others hold."""
     suits = 0
     for suit in range(4):
         held, gap = 0, False
@@ -103,7 +94,7 @@ def _calls(o: Any) -> bool:
 
 
 @jit
-def _card(o: Any, mask: Any) -> int:
+def plain_card(o: Any, mask: Any) -> int:
     """The card to play: of equal ranks the highest, or lowest, by id."""
     highest, lowest = -1, -1
     for card in range(CARDS):
@@ -120,45 +111,44 @@ def _card(o: Any, mask: Any) -> int:
 
 
 @jit
-def _decide(o: Any, mask: Any) -> int:
-    phase = -1
-    for p in range(7):
-        if o[AT.phase + p]:
-            phase = p
-    if phase == _PLAY:
-        return _card(o, mask)
-    if phase == _EXCHANGE:
+def name_hand(mask: Any) -> int:
+    """Names the hand where the rules let it."""
+    for category in range(9, 0, -1):
+        if mask[A.ANNOUNCE + category]:
+            return A.ANNOUNCE + category
+    return A.PASS
+
+
+@jit
+def decide(o: Any, mask: Any, u: float) -> int:
+    """The novice's action for an observation row (D,) and its mask (A,); no chance, so that `u` does not matter."""
+    now = phase(o)
+    if now == PLAY:
+        return plain_card(o, mask)
+    if now == EXCHANGE:
         return _exchange(o)
-    if phase == _ANNOUNCE:
-        for category in range(9, 0, -1):
-            if mask[A.ANNOUNCE + category]:
-                return A.ANNOUNCE + category
-        return A.PASS
-    if phase == _CHICAGO:
-        return A.CALL if _calls(o) else A.NO_CALL
-    if phase == _OPEN_CHOICE:
+    if now == ANNOUNCE:
+        return name_hand(mask)
+    if now == CHICAGO:
+        return A.CALL if calls(o) else A.NO_CALL
+    if now == OPEN_CHOICE:
         return A.OPEN
-    if phase == _OPEN_ACCEPT:
+    if now == OPEN_ACCEPT:
         return A.ACCEPT if _accepts(o) else A.DECLINE
-    if phase == _FOUR:
-        return A.RESET if _resets(o) else A.POINTS
+    if now == FOUR:
+        return A.RESET if resets(o) else A.POINTS
     return -1  # no phase: not an observation of a seat to act
 
 
 @jit
-def decide_rows(observations: Any, masks: Any, actions: Any) -> None:
-    """Writes the novice's action of each row into `actions` (B,) int64."""
-    for i in range(observations.shape[0]):
-        actions[i] = _decide(observations[i], masks[i])
+def decide_rows(observations: Any, masks: Any, chance: Any, actions: Any, low: int, high: int) -> None:
+    """Writes the novice's action of rows `low` to `high` into `actions` (B,) int64; `chance`: (B,) numbers in [0, 1)."""
+    for i in range(low, high):
+        actions[i] = decide(observations[i], masks[i], chance[i])
 
 
-class NoviceAgent:
+class NoviceAgent(Heuristic):
     """The agent `heuristic:novice`; the module says how it plays. It uses no chance."""
 
     name = "heuristic:novice"
-
-    def act(self, observations: Observations, masks: Masks, rng: Rng, /) -> Actions:
-        """See `agents.Agent.act`."""
-        actions = np.empty(len(masks), dtype=np.int64)
-        decide_rows(observations, masks, actions)
-        return actions
+    rows = staticmethod(decide_rows)

@@ -1,0 +1,271 @@
+"""Which card to play, judged over sampled hands of the others.
+
+At two players each sample is solved; at more it is played out by `quick_card`, a rule of thumb that knows one hand.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from agents.heuristics.last_trick import last_trick_chance
+from agents.heuristics.reading import cards, known, place, players
+from agents.heuristics.solve import leader_takes_all, leader_takes_last
+from chicago_env import actions as A
+from chicago_env._jit import jit
+from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
+from chicago_env.engine.chance import key_of, unit
+from chicago_env.layout import AT, SEATS, TRICKS
+
+WORLDS = np.array([12, 12, 20, 40, 1], dtype=np.int64)
+"""Samples, by trick: the more cards are left, the longer each takes."""
+
+
+@jit
+def playable(hand: int, led: int) -> int:
+    """The cards of `hand` that may be played; `led`: suit led, -1 when leading."""
+    following = hand & (SUIT_CARDS << led) if led >= 0 else 0
+    return following or hand
+
+
+@jit
+def lowest_rank(hand: int) -> int:
+    """The lowest card."""
+    return lowest(hand)
+
+
+@jit
+def quick_card(hand: int, led: int, winning: int) -> int:
+    """A card by rule of thumb, for the last trick: low cards go first, the last two tricks are fought for.
+
+    Args:
+        hand: own cards.
+        led: suit led, -1 when leading.
+        winning: card that wins the trick so far; any when leading.
+    """
+    legal = playable(hand, led)
+    few = hand & (hand - 1) & ((hand & (hand - 1)) - 1) == 0  # at most two cards
+    if led < 0:
+        return highest(hand) if few else lowest(hand)
+    if few:
+        better = legal & (SUIT_CARDS << led) & ~((1 << (winning + 1)) - 1)
+        if better:
+            return lowest(better)
+    return lowest(legal)
+
+
+@jit
+def last_winner(hands: Any, count: int, leader: int, led: int, winning: int, winner: int, turn: int, left: int) -> int:
+    """Plays a sampled world out by `quick_card`; the seat that takes the last trick.
+
+    Args:
+        hands: (6,) cards of the seats, changed.
+        count: number of players.
+        leader: who led the trick in progress.
+        led: suit led, -1 if nobody has.
+        winning: card that wins so far.
+        winner: seat that wins so far.
+        turn: cards played to the trick in progress.
+        left: tricks left, that one included.
+    """
+    while left > 0:
+        while turn < count:
+            seat = (leader + turn) % count
+            card = quick_card(hands[seat], led, winning)
+            hands[seat] ^= 1 << card
+            if led < 0:
+                led, winning, winner = card & 3, card, seat
+            elif card & 3 == led and card > winning:
+                winning, winner = card, seat
+            turn += 1
+        leader, led, turn = winner, -1, 0
+        left -= 1
+    return winner
+
+
+@jit
+def _deal(pool: Any, size: int, hands: Any, base: Any, need: Any, voids: Any, count: int, key: int, start: int) -> int:
+    """Deals the pool to the other seats; returns how many numbers of `key` it has used up to."""
+    for i in range(size):
+        j = i + int(unit(key, start + i) * (size - i))
+        card = pool[i]
+        pool[i] = pool[j]
+        pool[j] = card
+    taken = 0  # positions of the pool that have been dealt
+    for seat in range(1, count):
+        hands[seat] = base[seat]
+        short = int(need[seat])
+        for i in range(size):
+            if short == 0:
+                break
+            if taken >> i & 1 == 0 and voids[seat] >> (pool[i] & 3) & 1 == 0:
+                hands[seat] |= 1 << pool[i]
+                taken |= 1 << i
+                short -= 1
+        for i in range(size):  # only suits are left that it has shown not to hold: impossible, but it must have cards
+            if short == 0:
+                break
+            if taken >> i & 1 == 0:
+                hands[seat] |= 1 << pool[i]
+                taken |= 1 << i
+                short -= 1
+    return start + size
+
+
+@jit
+def best_card(legal: int, values: Any) -> int:
+    """The card with the highest of `values` (52,), of equals the lowest."""
+    best, chosen = -1.0, lowest(legal)
+    while legal:
+        card = lowest(legal)
+        legal &= legal - 1
+        if values[card] > best:
+            best, chosen = values[card], card
+    return chosen
+
+
+@jit
+def count_cards(o: Any, legal: int, hand: int, hidden: int, values: Any) -> None:
+    """Writes the chance to take the last trick after each legal card into `values` (52,), by counting.
+
+    The card takes its trick unless a player to come holds a higher one of the suit; the next trick is led by who takes
+    this one; from there on `last_trick_chance` goes.
+    """
+    count = players(o)
+    trick = place(o, AT.trick, TRICKS)
+    led = place(o, AT.led_suit, 4)
+    winning = place(o, AT.winning_card, 52)
+    turn = popcount(cards(o, AT.trick_cards))
+    coming = (count - 1 - turn) * (TRICKS - trick)  # cards of the players to come
+    total = popcount(hidden)
+    while legal:
+        card = lowest(legal)
+        legal &= legal - 1
+        bit = 1 << card
+        takes = 1.0
+        if led >= 0 and (card & 3 != led or card < winning):
+            takes = 0.0
+        elif coming > 0:
+            above = popcount(hidden & (SUIT_CARDS << (card & 3)) & -bit)
+            for i in range(min(coming, total)):
+                takes *= max(total - above - i, 0) / (total - i)
+        left = hand ^ bit
+        if left == 0:
+            values[card] = takes
+            continue
+        value = 0.0
+        if takes > 0.0:
+            value += takes * last_trick_chance(left, hidden, True, count)
+        if takes < 1.0:
+            value += (1.0 - takes) * last_trick_chance(left, hidden, False, count)
+        values[card] = value
+
+
+@jit
+def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, u: float) -> int:
+    """The card that does best over sampled worlds; of equals the lowest.
+
+    Args:
+        o: observation row, in play.
+        legal: cards that may be played.
+        hand: own cards.
+        hidden: cards not seen.
+        aim: 0 to take the last trick, 1 to take all that are left, 2 to keep the caller from that.
+        u: number in [0, 1), from which all samples follow.
+    """
+    count = players(o)
+    trick = place(o, AT.trick, TRICKS)
+    led = place(o, AT.led_suit, 4)
+    winning = place(o, AT.winning_card, 52)
+    winner = place(o, AT.winning_seat, SEATS)
+    leader = place(o, AT.leader, SEATS)
+    turn = popcount(cards(o, AT.trick_cards))
+    left = TRICKS - trick
+    key = key_of(int(u * (1 << 52)), AT.plays, trick, turn)
+    pool = np.empty(52, dtype=np.int64)
+    size = 0
+    rest = hidden
+    while rest:
+        pool[size] = lowest(rest)
+        size += 1
+        rest &= rest - 1
+    hands = np.zeros(SEATS, dtype=np.int64)
+    base = np.zeros(SEATS, dtype=np.int64)
+    need = np.zeros(SEATS, dtype=np.int64)
+    voids = np.zeros(SEATS, dtype=np.int64)
+    for seat in range(1, count):
+        base[seat] = known(o, seat)
+        has_played = (seat - leader) % count < turn
+        need[seat] = left - int(has_played) - popcount(base[seat])
+        for suit in range(4):
+            voids[seat] |= int(o[AT.void + 4 * seat + suit]) << suit
+    good = np.zeros(52, dtype=np.float64)
+    used = 0
+    own = np.zeros(SEATS, dtype=np.int64)
+    for _ in range(WORLDS[trick]):
+        used = _deal(pool, size, hands, base, need, voids, count, key, used)
+        rest = legal
+        while rest:
+            card = lowest(rest)
+            rest &= rest - 1
+            if count == 2:
+                good[card] += _two_players(hand, hands[1], card, led, winning, aim)
+                continue
+            for seat in range(count):
+                own[seat] = hands[seat]
+            own[0] = hand ^ (1 << card)
+            wins = led < 0 or (card & 3 == led and card > winning)
+            last = last_winner(
+                own, count, leader, card & 3 if led < 0 else led, card if wins else winning, 0 if wins else winner,
+                turn + 1, left,
+            )  # fmt: skip
+            good[card] += last == 0
+    return best_card(legal, good)
+
+
+@jit
+def _two_players(mine: int, theirs: int, card: int, led: int, winning: int, aim: int) -> int:
+    """1 if `card` reaches the aim in a world of two players, both playing as well as they can."""
+    bit = 1 << card
+    if led >= 0:
+        wins = card & 3 == led and card > winning
+        if mine == bit:
+            return int(wins)
+        if aim == 0:
+            if wins:
+                return int(leader_takes_last(mine ^ bit, theirs))
+            return int(not leader_takes_last(theirs, mine ^ bit))
+        if aim == 1:
+            return int(wins and leader_takes_all(mine ^ bit, theirs))
+        return int(wins or not leader_takes_all(theirs, mine ^ bit))
+    suit = SUIT_CARDS << (card & 3)
+    answers = playable(theirs, card & 3)
+    while answers:
+        answer = answers & -answers
+        answers ^= answer
+        beaten = answer & suit and answer > bit
+        if mine == bit:
+            if beaten:
+                return 0
+            continue
+        if aim == 0:
+            if beaten:
+                good = not leader_takes_last(theirs ^ answer, mine ^ bit)
+            else:
+                good = leader_takes_last(mine ^ bit, theirs ^ answer)
+        else:
+            good = not beaten and leader_takes_all(mine ^ bit, theirs ^ answer)
+        if not good:
+            return 0
+    return 1
+
+
+@jit
+def legal_cards(o: Any, mask: Any) -> int:
+    """The cards that may be played, as a set."""
+    legal, rest = 0, cards(o, AT.hand)
+    while rest:
+        card = lowest(rest)
+        rest &= rest - 1
+        if mask[A.PLAY + card]:
+            legal |= 1 << card
+    return legal
