@@ -20,7 +20,7 @@ from tests.hidden_cards import strong
 from tests.oracle.random_rules import random_rules
 from tests.play import PLAYERS, RULE_SETS, variant_specs
 from tests.test_observation import arranged
-from tests.worlds import replay
+from tests.worlds import Told, replay
 
 ENOUGH = {2: 0.99, 3: 0.99, 4: 0.97, 5: 0.92, 6: 0.6}
 """Share of decisions of wild play, with rare hands, for which a world must be found, by number of players."""
@@ -110,7 +110,8 @@ def test_likelier_hands_come_more_often() -> None:
     game.step(0b10101)
     assert game.seat == 1
     worlds = worlds_of(game.observation(), 1600, 5)
-    first = [(int(w["hand"][1]) & ~int(w["received"][0, 1])) | int(w["discarded"][0, 1]) for w in worlds]
+    first = [Told(w, game).first_hand(1) for w in worlds]
+    first = [sum(1 << card for card in hand) for hand in first]
     found = np.bincount([hand_value(hand) >> 20 for hand in first], minlength=10)[:4] / len(worlds)
 
     rng = np.random.default_rng(3)

@@ -6,8 +6,14 @@ import numpy as np
 
 from chicago_env.actions import discard_action
 from chicago_env.game import Game, cards_of
+from tests.hidden_cards import listed
 
 Observation = np.ndarray
+
+
+def mask_of(cards: int) -> int:
+    """The set of the cards of a list."""
+    return sum(1 << card for card in listed(cards))
 
 
 class Told:
@@ -18,23 +24,23 @@ class Told:
         self.forehand = (int(world["dealer"]) + 1) % self.players
         self.world = world
         order = [(self.forehand + j) % self.players for j in range(self.players)]
-        self.turns = [(r, s) for r in range(3) for s in order if world["exchanged"][r, s]]
+        self.turns = [(r, s) for r in range(3) for s in order if int(world["exchanged"][r]) >> 6 * s & 63]
 
     def first_hand(self, seat: int) -> list[int]:
         world = self.world
         hand = int(world["held"][seat]) or int(world["hand"][seat])
         for r in (2, 1, 0):
-            hand = hand & ~int(world["received"][r, seat]) | int(world["discarded"][r, seat])
+            hand = hand & ~mask_of(world["received"][seat, r]) | mask_of(world["discarded"][seat, r])
         return cards_of(hand)
 
     def face_up(self, r: int, seat: int) -> list[int]:
-        card = int(self.world["open_card"][r, seat])
+        card = int(self.world["open_card"][r]) >> 8 * seat & 255
         return [card - 1] if card else []
 
     def drawn(self, r: int, seat: int, old: set[int]) -> list[int]:
         """Cards that left the stock in a turn, in an order in which they may have: those of the old stock first."""
         up = self.face_up(r, seat)
-        rest = [card for card in cards_of(self.world["received"][r, seat]) if card not in up]
+        rest = [card for card in listed(self.world["received"][seat, r]) if card not in up]
         return up + sorted(rest, key=lambda card: card not in old)
 
 
@@ -57,14 +63,12 @@ def replay(world: np.void, game: Game, actions: Sequence[int]) -> Game:
         cards = told.drawn(r, s, left)
         for card in cards:
             if not left:
-                assert world["reshuffled"][r, s]
+                assert int(world["reshuffled"]) >> (6 * r + s) & 1
                 left, pile = pile, set()
                 stocks.append([])
             left.remove(card)
             stocks[-1].append(card)
-        pile |= set(cards_of(world["discarded"][r, s])) | (
-            set(told.face_up(r, s)) - set(cards_of(world["received"][r, s]))
-        )
+        pile |= set(listed(world["discarded"][s, r])) | (set(told.face_up(r, s)) - set(listed(world["received"][s, r])))
     deck += stocks[0]
     deck += sorted(set(range(52)) - set(deck))
     setup = game.setup
@@ -82,7 +86,7 @@ def replay(world: np.void, game: Game, actions: Sequence[int]) -> Game:
         state = twin._states[0]
         if twin.phase == "exchange":
             r, s = int(state["round"]), twin.seat
-            chosen = discard_action(twin.hand(s), cards_of(world["discarded"][r, s]))
+            chosen = discard_action(twin.hand(s), listed(world["discarded"][s, r]))
         if int(state["reshuffles"]) == epoch and epoch + 1 < len(stocks):
             in_pile = int(state["pile"])
             order = stocks[epoch + 1] + sorted(set(cards_of(in_pile)) - set(stocks[epoch + 1]))

@@ -1,7 +1,8 @@
 """How likely players are to do what they did, given the hand they held: what makes some worlds likelier than others.
 
-Conditional logit models, fitted to games of the project's first trained network against itself (docs/agents.md). They
-read a hand, not an observation: so a move of the sampler that changes one seat's history costs about a microsecond.
+Conditional logit models, fitted to games of the checkpoint `ppo-2p` against itself (the call of Chicago: to how often the
+solver takes all tricks). They read a hand, not an observation: so a move of the sampler that changes one seat's history
+costs about a microsecond.
 """
 
 import math
@@ -15,6 +16,9 @@ from chicago_env.hands import STRAIGHT, hand_value
 from chicago_env.layout import ROUNDS, TRICKS
 
 KEEP_FEATURES, PLAY_FEATURES, CALL_FEATURES = 24, 16, 10
+
+CALL_MIDDLE, CALL_SLOPE = 0.5, 8.0
+"""Chance of five tricks at which one in two calls, and how sharply that changes."""
 
 FLOOR = math.log(0.003)
 """Log likelihood below which nothing that a player did counts: opponents may be of any kind."""
@@ -79,11 +83,10 @@ def _log_sum(utilities: Any, n: int) -> float:
 
 
 @jit
-def log_exchange(g: Any, r: int, hand: int, discarded: int, scratch: Any) -> float:
-    """Log likelihood of discarding `discarded` from `hand` at exchange r; `scratch` (64,) float64 is overwritten."""
+def keep_utilities(g: Any, r: int, hand: int, scratch: Any) -> None:
+    """Utilities of the 32 ways to exchange from `hand` at exchange r, by action; `scratch` (64,) float64: the first 32."""
     stage = 2 if r + 1 == g["r_exchanges"] else min(r, 1)
-    features, utilities = scratch[32:], scratch[:32]
-    picks = positions(hand, discarded)
+    features = scratch[32:]
     for p in range(32):
         kept, rest, bit = 0, hand, 0
         while rest:
@@ -96,8 +99,14 @@ def log_exchange(g: Any, r: int, hand: int, discarded: int, scratch: Any) -> flo
         u = 0.0
         for i in range(KEEP_FEATURES):
             u += KEEP[stage, i] * features[i]
-        utilities[p] = u
-    return float(max(utilities[picks] - _log_sum(utilities, 32), FLOOR))
+        scratch[p] = u
+
+
+@jit
+def log_exchange(g: Any, r: int, hand: int, discarded: int, scratch: Any) -> float:
+    """Log likelihood of discarding `discarded` from `hand` at exchange r; `scratch` (64,) float64 is overwritten."""
+    keep_utilities(g, r, hand, scratch)
+    return float(max(scratch[positions(hand, discarded)] - _log_sum(scratch, 32), FLOOR))
 
 
 @jit
@@ -141,18 +150,30 @@ def call_features(hand: int, leads: bool, out: Any) -> None:
 
 
 @jit
-def log_call(g: Any, s: int, hand: int, scratch: Any) -> float:
-    """Log likelihood of the answer of seat `s` to the question for Chicago, with five cards."""
-    if g["asked"][s] == 0:
-        return 0.0
-    forehand = (int(g["dealer"]) + 1) % int(g["players"])
+def call_chance(g: Any, s: int, hand: int, scratch: Any) -> float:
+    """Chance that seat `s` would take all five tricks with `hand`; `scratch` (64,) float64 is overwritten."""
+    players = int(g["players"])
+    forehand = (int(g["dealer"]) + 1) % players
     call_features(hand, s == forehand or g["r_caller_leads"] != 0, scratch)
     u = 0.0
     for i in range(CALL_FEATURES):
         u += CALL[i] * scratch[i]
+    chance = 1 / (1 + math.exp(-u))
+    result = chance
+    for _ in range(players - 2):  # as if each of the others had to fail by itself
+        result *= chance
+    return float(result)
+
+
+@jit
+def log_call(g: Any, s: int, hand: int, scratch: Any) -> float:
+    """Log likelihood of the answer of seat `s` to the question for Chicago, with five cards: few call below even chances."""
+    if g["asked"][s] == 0:
+        return 0.0
+    u = CALL_SLOPE * (call_chance(g, s, hand, scratch) - CALL_MIDDLE)
     if g["asked"][s] == 1:
         u = -u
-    return float(max(-math.log1p(math.exp(-u)) if u > -30 else u, FLOOR))
+    return float(max(-math.log1p(math.exp(-u)), FLOOR))
 
 
 @jit
@@ -198,26 +219,34 @@ def play_features(hand: int, card: int, led: int, winning: int, trick: int, out:
 
 
 @jit
-def _log_play(hand: int, card: int, led: int, winning: int, trick: int, scratch: Any) -> float:
+def play_utilities(hand: int, led: int, winning: int, trick: int, scratch: Any) -> int:
+    """Utilities of the legal cards of `hand`, ascending, written to `scratch` (64,) float64; returns their number."""
     legal = hand
     if led >= 0 and hand & (SUIT_CARDS << led):
         legal = hand & (SUIT_CARDS << led)
-    features, utilities = scratch[32:], scratch[:32]
-    n, mine = 0, 0
+    features = scratch[32:]
+    n = 0
     while legal:
-        option = lowest(legal)
-        play_features(hand, option, led, winning, trick, features)
+        play_features(hand, lowest(legal), led, winning, trick, features)
         u = 0.0
         for i in range(PLAY_FEATURES):
             u += PLAY[i] * features[i]
-        utilities[n] = u
-        if option == card:
-            mine = n
+        scratch[n] = u
         n += 1
         legal &= legal - 1
+    return n
+
+
+@jit
+def _log_play(hand: int, card: int, led: int, winning: int, trick: int, scratch: Any) -> float:
+    n = play_utilities(hand, led, winning, trick, scratch)
     if n < 2:
         return 0.0
-    return float(max(utilities[mine] - _log_sum(utilities, n), FLOOR))
+    legal = hand
+    if led >= 0 and hand & (SUIT_CARDS << led):
+        legal = hand & (SUIT_CARDS << led)
+    below = popcount(legal & ((1 << card) - 1))
+    return float(max(scratch[below] - _log_sum(scratch, n), FLOOR))
 
 
 @jit

@@ -1,16 +1,18 @@
 """From an observation back to a record of the game: everything that its seat knows, seen from that seat as seat 0.
 
+There are two forms of it: `FACTS`, one number for each fact, which the sampler reads, and `STATE`, which the engine plays on.
 What the seat does not know is left empty for `agents.search.worlds`: other hands, their exchanges, the stock. Chance to
 come is not known either: the seed is 0 until a world gets one of its own.
 """
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.base import Observations
 from chicago_env._jit import jit
+from chicago_env.bits import card_list
 from chicago_env.hands import hand_value
 from chicago_env.layout import AT, CARDS, HAND, ROUNDS, RULES_AT, SCORE_OFFSET, SEATS, TRICKS, decode_rules, slice_of
 from chicago_env.state import (
@@ -24,6 +26,56 @@ from chicago_env.state import (
 )
 
 States = np.ndarray[Any, Any]
+
+_I64, _I8 = np.int64, np.int8
+
+FACTS = np.dtype(
+    [
+        # rules
+        ("r_exchanges", _I64), ("r_compulsory", _I64), ("r_suit_rank", _I8, 4), ("r_show_broken", _I64),
+        ("r_caller_leads", _I64), ("r_penalty", _I64), ("r_showdown_first", _I64),
+        # the match, and whose turn it is
+        ("players", _I64), ("deal", _I64), ("max_deals", _I64), ("dealer", _I64), ("scores", _I64, SEATS),
+        ("attempted", _I64), ("succeeded", _I64),
+        ("phase", _I64), ("to_act", _I64), ("round", _I64), ("turn", _I64), ("trick", _I64), ("leader", _I64), ("led", _I64),
+        ("win_card", _I64), ("win_seat", _I64), ("stage", _I64), ("scored_seat", _I64),
+        # cards: sets
+        ("hand", _I64, SEATS), ("held", _I64, SEATS), ("known", _I64, SEATS), ("pending", _I64), ("upcard", _I64),
+        ("stock_n", _I64), ("discarded", _I64, (ROUNDS, SEATS)), ("received", _I64, (ROUNDS, SEATS)),
+        # exchanges
+        ("stopped", _I64), ("exchanged", _I8, (ROUNDS, SEATS)),  # 0 not yet, else 1 + number of cards
+        ("open", _I8, (ROUNDS, SEATS)), ("open_card", _I8, (ROUNDS, SEATS)),  # -1 or OPEN_*; card + 1
+        ("reshuffled", _I8, (ROUNDS, SEATS)), ("reshuffles", _I64),
+        ("breaker", _I8, ROUNDS), ("broken", _I64, ROUNDS),  # seat + 1
+        # announcings
+        ("announced", _I8, (ROUNDS, SEATS)),  # 0 not yet, else 1 + category
+        ("standing", _I8, ROUNDS), ("tied", _I8, ROUNDS), ("best", _I64), ("four", _I8, ROUNDS + 1),
+        ("shown", _I64, (ROUNDS, SEATS)), ("ranks_n", _I8, (ROUNDS, SEATS)), ("ranks", _I8, (ROUNDS, SEATS, HAND)),
+        ("suit", _I8, (ROUNDS, SEATS)),
+        # Chicago and tricks
+        ("asked", _I8, SEATS), ("caller", _I64), ("failed", _I64),
+        ("plays", _I8, (TRICKS, SEATS)), ("winners", _I8, TRICKS), ("void", _I8, SEATS),  # card + 1; seat + 1; suits
+    ],
+    align=True,
+)  # fmt: skip
+"""What a seat knows. Numbers and sets of cards; seats are seen from the observer."""
+
+
+class Known(NamedTuple):
+    """What the seats to act know.
+
+    Attributes:
+        facts: (B,) of `FACTS`.
+        states: (B,) of `STATE`.
+    """
+
+    facts: States
+    states: States
+
+    def row(self, i: int) -> "Known":
+        """Row i alone."""
+        return Known(self.facts[i : i + 1], self.states[i : i + 1])
+
 
 _PLAYERS = slice_of("players")
 
@@ -59,8 +111,6 @@ def _cards_at(o: Any, at: int, n: int) -> int:
 @jit
 def _rebuild_match(o: Any, g: Any) -> None:
     players = int(g["players"])
-    g["seed"] = 0
-    g["first_dealer"] = 0
     deal = int(o[AT.deal]) << 8 | int(o[AT.deal + 1])
     g["deal"] = deal
     g["max_deals"] = deal + 1 + (int(o[AT.deals_left]) << 8 | int(o[AT.deals_left + 1]))
@@ -70,13 +120,9 @@ def _rebuild_match(o: Any, g: Any) -> None:
             score = score << 8 | int(o[AT.scores_exact + 4 * s + k])
         g["scores"][s] = score - SCORE_OFFSET
     g["stopped"] = bits_at(o, AT.stopped, players)
-    g["ever_stopped"] = g["stopped"]
     g["attempted"] = bits_at(o, AT.attempted, players)
     g["succeeded"] = bits_at(o, AT.succeeded, players)
-    g["winner"] = -1
-    g["reason"] = 0
     g["dealer"] = index_at(o, AT.dealer, players)
-    g["decisions"] = 0
 
 
 @jit
@@ -89,7 +135,7 @@ def _rebuild_exchanges(o: Any, g: Any) -> None:
         for s in range(players):
             at = r * SEATS + s
             g["exchanged"][r, s] = index_at(o, AT.exchanged + 6 * at, 6) + 1
-            g["open"][r, s] = index_at(o, AT.open + 4 * at, 4) + 1
+            g["open"][r, s] = index_at(o, AT.open + 4 * at, 4)
             g["open_card"][r, s] = o[AT.open_card + at]
             g["reshuffled"][r, s] = o[AT.reshuffled + at]
             g["reshuffles"] += int(o[AT.reshuffled + at])
@@ -105,7 +151,6 @@ def _rebuild_announcings(o: Any, g: Any) -> None:
         g["standing"][r] = index_at(o, AT.standing + r * SEATS, players) + 1
         g["tied"][r] = o[AT.tied + r]
         g["four"][r] = index_at(o, AT.four + 2 * r, 2) + 1
-        g["compared"][r] = 0
         for s in range(players):
             at = r * SEATS + s
             g["announced"][r, s] = index_at(o, AT.announced + 10 * at, 10) + 1
@@ -117,8 +162,6 @@ def _rebuild_announcings(o: Any, g: Any) -> None:
                 n += rank > 0
             g["ranks_n"][r, s] = n
             g["suit"][r, s] = o[AT.shown_suit + at]
-            if g["shown"][r, s] or n:
-                g["compared"][r] = 1
     g["four"][ROUNDS] = index_at(o, AT.four + 2 * ROUNDS, 2) + 1
     g["best"] = index_at(o, AT.best, 9) + 1
 
@@ -166,7 +209,7 @@ def in_tricks(g: Any) -> bool:
 
 @jit
 def rebuild(o: Any, g: Any) -> None:
-    """Writes all that the observation `o` (D,) says into `g`, whose rules and number of players are set."""
+    """Writes all that the observation `o` (D,) says into the facts `g`, whose rules and number of players are set."""
     players = int(g["players"])
     phase = index_at(o, AT.phase, 7)
     g["phase"] = phase
@@ -181,9 +224,7 @@ def rebuild(o: Any, g: Any) -> None:
     g["turn"] = players if phase == FOUR else (players - first) % players
     g["scored_seat"] = _scored_seat(g)
     g["upcard"] = index_at(o, AT.upcard, CARDS)
-    g["drawn_n"] = 0
     g["pending"] = 0
-    g["next_stock_n"] = 0
     g["stock_n"] = o[AT.stock]
     hand = bits_at(o, AT.hand, CARDS)
     g["hand"][0] = hand
@@ -196,14 +237,127 @@ def rebuild(o: Any, g: Any) -> None:
             if g["plays"][t, 0]:
                 hand |= 1 << (int(g["plays"][t, 0]) - 1)
         g["held"][0] = hand
-    g["value"][0] = hand_value(hand)
 
 
 @jit
-def rebuild_rows(observations: Any, states: Any) -> None:
-    """`rebuild` of each row: (B, D) uint8 into records (B,)."""
+def _list_of(values: Any) -> int:
+    """A list of bytes, as in `chicago_env.bits`."""
+    result = 0
+    for i in range(values.shape[0]):
+        result |= int(values[i]) << 8 * i
+    return result
+
+
+@jit
+def _publish_match(f: Any, g: Any) -> None:
+    g["seed"] = 0
+    g["first_dealer"] = 0
+    g["winner"] = -1
+    g["reason"] = 0
+    g["decisions"] = 0
+    g["drawn_n"] = 0
+    g["next_stock_n"] = 0
+    g["ever_stopped"] = f["stopped"]
+    for s in range(SEATS):
+        g["scores"][s] = f["scores"][s]
+        g["known"][s] = f["known"][s]
+    g["deal"] = f["deal"]
+    g["max_deals"] = f["max_deals"]
+    g["dealer"] = f["dealer"]
+    g["attempted"] = f["attempted"]
+    g["succeeded"] = f["succeeded"]
+    g["phase"] = f["phase"]
+    g["to_act"] = f["to_act"]
+    g["round"] = f["round"]
+    g["turn"] = f["turn"]
+    g["trick"] = f["trick"]
+    g["leader"] = f["leader"]
+    g["led"] = f["led"]
+    g["win_card"] = f["win_card"]
+    g["win_seat"] = f["win_seat"]
+    g["stage"] = f["stage"]
+    g["scored_seat"] = f["scored_seat"]
+    g["pending"] = f["pending"]
+    g["upcard"] = f["upcard"]
+    g["stock_n"] = f["stock_n"]
+    g["stopped"] = f["stopped"]
+    g["reshuffles"] = f["reshuffles"]
+    g["best"] = f["best"]
+    g["caller"] = f["caller"]
+    g["failed"] = f["failed"]
+
+
+@jit
+def _publish_history(f: Any, g: Any) -> None:
+    players = int(f["players"])
+    reshuffled, winners, four, asked, void, played, on_table = 0, 0, 0, 0, 0, 0, 0
+    for r in range(ROUNDS):
+        exchanged, opened, cards, announced, suits = 0, 0, 0, 0, 0
+        for s in range(players):
+            if f["exchanged"][r, s]:
+                exchanged |= 1 << (6 * s + int(f["exchanged"][r, s]) - 1)
+            if f["open"][r, s] >= 0:
+                opened |= 1 << (4 * s + int(f["open"][r, s]))
+            cards |= int(f["open_card"][r, s]) << 8 * s
+            reshuffled |= int(f["reshuffled"][r, s]) << (SEATS * r + s)
+            if f["announced"][r, s]:
+                announced |= 1 << (10 * s + int(f["announced"][r, s]) - 1)
+            suits |= int(f["suit"][r, s]) << 8 * s
+            g["shown"][r, s] = card_list(int(f["shown"][r, s]))
+            g["ranks"][r, s] = _list_of(f["ranks"][r, s])
+        g["exchanged"][r] = exchanged
+        g["open"][r] = opened
+        g["open_card"][r] = cards
+        g["announced"][r] = announced
+        g["suit"][r] = suits
+        g["standing"][r] = f["standing"][r]
+        g["tied"][r] = f["tied"][r]
+        g["breaker"][r] = f["breaker"][r]
+        g["broken"][r] = card_list(int(f["broken"][r]))
+    for r in range(ROUNDS + 1):
+        four |= int(f["four"][r]) << 2 * r
+    for t in range(TRICKS):
+        g["plays"][t] = _list_of(f["plays"][t])
+        if f["winners"][t]:
+            winners |= 1 << (SEATS * t + int(f["winners"][t]) - 1)
+        for s in range(players):
+            if f["plays"][t, s]:
+                card = 1 << (int(f["plays"][t, s]) - 1)
+                played |= card
+                if f["winners"][t] == 0:
+                    on_table |= card
+    for s in range(players):
+        asked |= int(f["asked"][s]) << 2 * s
+        void |= int(f["void"][s]) << 4 * s
+    g["reshuffled"] = reshuffled
+    g["winners"] = winners
+    g["four"] = four
+    g["asked"] = asked
+    g["void"] = void
+    g["played"] = played
+    g["trick_cards"] = on_table
+
+
+@jit
+def rebuild_rows(observations: Any, facts: Any, states: Any) -> None:
+    """Fills records `facts` (B,) and `states` (B,), whose rules are set, from (B, D) uint8."""
     for i in range(observations.shape[0]):
-        rebuild(observations[i], states[i])
+        f, g = facts[i], states[i]
+        f["players"] = g["players"]
+        f["r_exchanges"] = g["r_exchanges"]
+        f["r_compulsory"] = g["r_compulsory"]
+        for suit in range(4):
+            f["r_suit_rank"][suit] = g["r_suit_rank"][suit]
+        f["r_show_broken"] = g["r_show_broken"]
+        f["r_caller_leads"] = g["r_caller_leads"]
+        f["r_penalty"] = g["r_penalty"]
+        f["r_showdown_first"] = g["r_showdown_first"]
+        rebuild(observations[i], f)
+        _publish_match(f, g)
+        _publish_history(f, g)
+        held = int(f["held"][0])
+        g["hand"][0] = f["hand"][0]
+        g["value"][0] = hand_value(held if held else int(f["hand"][0]) | int(f["pending"]))
 
 
 @functools.lru_cache(maxsize=256)
@@ -213,8 +367,8 @@ def _template(rules: bytes, players: int) -> States:
     return state.view(np.uint8)
 
 
-def rebuilt(observations: Observations) -> States:
-    """Records (B,) of what the acting seats of `observations` (B, D) know; each observer is seat 0.
+def rebuilt(observations: Observations) -> Known:
+    """What the acting seats of `observations` (B, D) know; each observer is seat 0.
 
     Raises:
         ObservationError: a row that holds impossible rules.
@@ -224,5 +378,6 @@ def rebuilt(observations: Observations) -> States:
     players = observations[:, _PLAYERS].argmax(axis=1) + 2
     for i, o in enumerate(observations):
         rows[i] = _template(o[RULES_AT:].tobytes(), int(players[i]))
-    rebuild_rows(observations, states)
-    return states
+    facts = np.zeros(len(observations), dtype=FACTS)
+    rebuild_rows(observations, facts, states)
+    return Known(facts, states)

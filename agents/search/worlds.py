@@ -30,7 +30,7 @@ from agents.search.history import (
 from agents.search.rebuild import States, in_tricks, rebuilt
 from agents.search.start import any_of, first_history, next_unit, some_of
 from chicago_env._jit import jit
-from chicago_env.bits import FULL_DECK, SUIT_CARDS, lowest, popcount
+from chicago_env.bits import FULL_DECK, SUIT_CARDS, card_list, lowest, popcount
 from chicago_env.engine.chance import shuffle
 from chicago_env.hands import hand_value
 from chicago_env.layout import ROUNDS, SEATS, TRICKS
@@ -272,7 +272,7 @@ def _hidden_cards(turns: Any, w: Any) -> int:
 
 @jit
 def fill_world(g: Any, turns: Any, w: Any, out: Any, stream: Any) -> None:
-    """Writes the cards of a hidden history into `out`, a copy of the record `g`, with a stock in random order."""
+    """Writes the cards of a hidden history into `out`, a `STATE` of what is known, with a stock in random order."""
     players = int(g["players"])
     pile, pending = 0, int(g["pending"])
     first = 0
@@ -289,9 +289,11 @@ def fill_world(g: Any, turns: Any, w: Any, out: Any, stream: Any) -> None:
     for s in range(players):
         five = int(w[FIVE, s])
         stock &= ~five
+        out["discards"][s] = 0
         for r in range(ROUNDS):
-            out["discarded"][r, s] = w[r, s]
-            out["received"][r, s] = w[ROUNDS + r, s]
+            out["discarded"][s, r] = card_list(int(w[r, s]))
+            out["received"][s, r] = card_list(int(w[ROUNDS + r, s]))
+            out["discards"][s] |= w[r, s]
         hand = five
         for t in range(TRICKS):
             if g["plays"][t, s]:
@@ -324,12 +326,15 @@ def fill_world(g: Any, turns: Any, w: Any, out: Any, stream: Any) -> None:
 
 @jit
 def sample_worlds(g: Any, worlds: Any, stream: Any) -> int:
-    """Fills records `worlds` (W,), copies of the record `g`, with hidden cards; returns W, or 0 if it found none at all.
+    """Fills records `worlds` (W,) of `STATE`, copies of what is known, with hidden cards.
 
     Args:
-        g: what the observer knows, as `agents.search.rebuild` gives it; the observer is seat 0.
-        worlds: (W,) copies of it.
+        g: what the observer knows, a record of `FACTS`; the observer is seat 0.
+        worlds: (W,) copies of the record of `STATE` that says the same.
         stream: (2,) int64, key of all chance, and 0.
+
+    Returns:
+        W, or 0 if none were found.
     """
     table = np.zeros((MAX_TURNS, 7), dtype=np.int64)
     turns = table[: list_turns(g, table)]
@@ -370,6 +375,6 @@ def worlds_of(observation: Observations, n: int, key: int) -> States:
         ObservationError: the observation holds impossible rules.
     """
     known = rebuilt(observation[None])
-    worlds = copies(known, n)
-    found = sample_worlds(known[0], worlds, np.array([key, 0], dtype=np.int64))
+    worlds = copies(known.states, n)
+    found = sample_worlds(known.facts[0], worlds, np.array([key, 0], dtype=np.int64))
     return worlds[:found]
