@@ -21,6 +21,9 @@ SUFFIX = ".safetensors"
 CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
 """The folder of the checkpoints that come with the project."""
 
+MAX_STEP = 10_000.0
+"""Limit of the step of `search:policy`."""
+
 _NEEDED = ("torch", "safetensors")
 
 
@@ -54,6 +57,50 @@ class Entry(NamedTuple):
     options: Mapping[str, Callable[[str], Any]] = {}
 
 
+def _budget(text: str) -> int:
+    from agents.search.pimc import FEWEST, MOST  # noqa: PLC0415 - search is imported when it is used
+
+    value = int(text)
+    if not FEWEST <= value <= MOST:
+        raise ValueError(f"a budget is {FEWEST} to {MOST} play-outs")
+    return value
+
+
+def _step(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= MAX_STEP:
+        raise ValueError(f"a step is 0 to {MAX_STEP}")
+    return value
+
+
+def _rollout(text: str) -> str:
+    from agents.search.rollout import POLICIES  # noqa: PLC0415 - as above
+
+    if text not in POLICIES:
+        raise ValueError(f"roll-out policies are {', '.join(POLICIES)}")
+    return text
+
+
+def _pimc(**options: Any) -> Agent:
+    from agents.search.pimc import PimcAgent  # noqa: PLC0415 - as above
+
+    return PimcAgent(**options)
+
+
+def _search_policy(checkpoint: str = "ppo-2p", **options: Any) -> Agent:
+    blueprint = load(checkpoint)
+    try:
+        from agents.networks import NetworkAgent  # noqa: PLC0415 - torch only where a network runs
+        from agents.search.policy import SearchPolicyAgent  # noqa: PLC0415 - as above
+    except ModuleNotFoundError as error:
+        if error.name in _NEEDED:
+            raise MissingExtra(error.name, "train") from error
+        raise
+    if not isinstance(blueprint, NetworkAgent):
+        raise AgentSpecError(f"search:policy?checkpoint={checkpoint}", f"{checkpoint!r} is no checkpoint")
+    return SearchPolicyAgent(blueprint, **options)
+
+
 REGISTRY: dict[str, Entry] = {
     "random": Entry("every legal action is as likely as any other", RandomAgent),
     "heuristic:novice": Entry(
@@ -71,6 +118,16 @@ REGISTRY: dict[str, Entry] = {
     "heuristic:expert": Entry(
         "weighs hand points, last trick and Chicago by what they do to the chance to win the match; counts cards",
         ExpertAgent,
+    ),
+    "search:pimc": Entry(
+        "plays every action out in worlds as likely as what the others did makes them, solves the tricks; no learning",
+        _pimc,
+        {"budget": _budget, "rollout": _rollout},
+    ),
+    "search:policy": Entry(
+        "a checkpoint whose policy such play-outs improve, and which stays mixed",
+        _search_policy,
+        {"checkpoint": str, "budget": _budget, "step": _step},
     ),
 }
 """The agents that need no file."""

@@ -23,13 +23,13 @@ def default_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_chunks(kernel: Callable[[int, int], None], rows: int, threads: int) -> None:
+def run_chunks(kernel: Callable[[int, int], None], rows: int, threads: int, *, min_rows: int = MIN_ROWS) -> None:
     """Calls `kernel(low, high)` for parts that cover `rows`, at once on up to `threads` threads, this one included.
 
     There are more parts than threads, and each thread takes the next one when it is done: a thread that has to share its
-    core with other work holds up nobody.
+    core with other work holds up nobody. `min_rows`: fewest rows of a part; 1 where a row takes milliseconds.
     """
-    parts = max(1, min(_PARTS * threads, rows // MIN_ROWS))
+    parts = max(1, min(_PARTS * threads, rows // min_rows))
     workers = min(threads, parts)
     if workers == 1:
         kernel(0, rows)

@@ -1,4 +1,4 @@
-"""What `heuristic:novice` does, case by case (agents/novice.py), on games with given cards."""
+"""What `heuristic:novice` does, case by case (agents/heuristics/novice.py), on games with given cards."""
 
 from collections.abc import Sequence
 

@@ -102,7 +102,7 @@ def _safety(card: int, mine: int, hidden: int, count: int) -> float:
 @jit
 def keep_for_tricks(hand: int, to_come: int) -> int:
     """The cards to keep for a Chicago with so many exchanges to come, this one included."""
-    return hand & ~((1 << 4 * _HIGH[to_come - 1]) - 1)
+    return int(hand & ~((1 << 4 * _HIGH[to_come - 1]) - 1))
 
 
 @jit
