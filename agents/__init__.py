@@ -1,4 +1,4 @@
-"""Everything that picks actions: baselines, search, networks, checkpoints, external bots, and the registry of them.
+"""Everything that picks actions: baselines, search, networks, checkpoints, and the registry of them.
 
 `agents.load("heuristic:novice")` gives an agent, `agents.names()` what there is. What an agent is says `agents.Agent`.
 """
@@ -34,3 +34,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(importlib.import_module(f"agents.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'agents' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -44,13 +44,22 @@ _FIXED = {
 _BY_TEXT = {text: action for action, text in _FIXED.items()}
 
 
+def _checked_hand(hand: Sequence[int]) -> list[int]:
+    for card in hand:
+        if isinstance(card, str):
+            raise ActionError(
+                f"the hand has the text {card!r}; it is given by card ids, as chicago_env.cards.parse_card"
+            )
+    return sorted(hand)
+
+
 def discard_action(hand: Sequence[int], discards: Sequence[int]) -> int:
     """The exchange action that discards `discards` (card ids) from `hand` (card ids in any order).
 
     Raises:
         ActionError: a card is discarded that is not in the hand, or twice.
     """
-    ordered = sorted(hand)
+    ordered = _checked_hand(hand)
     action = 0
     for card in discards:
         if card not in ordered:
@@ -78,11 +87,12 @@ def format_action(action: int, hand: Sequence[int] = ()) -> str:
         return f"play {card_name(action - PLAY)}"
     if action >= ANNOUNCE:
         return _FIXED[action]
-    ordered = sorted(hand)
-    if action >> len(ordered):
-        raise ActionError(f"exchange action {action} discards card {action.bit_length()} of a hand of {len(ordered)}")
     if action == KEEP_ALL:
         return "keep all"
+    ordered = _checked_hand(hand)
+    if action >> len(ordered):
+        held = f"a hand of {len(ordered)}" if ordered else "a hand that is not given"
+        raise ActionError(f"exchange action {action} discards card {action.bit_length()} of {held}")
     return "discard " + " ".join(card_name(card) for i, card in enumerate(ordered) if action >> i & 1)
 
 
@@ -99,7 +109,7 @@ def parse_action(text: str, hand: Sequence[int] = ()) -> int:
     if normal == "keep all":
         return KEEP_ALL
     try:
-        if words and words[0].lower() == "discard":
+        if len(words) > 1 and words[0].lower() == "discard":
             return discard_action(hand, parse_cards(" ".join(words[1:]).upper()))
         if len(words) == 2 and words[0].lower() == "play":
             return PLAY + parse_card(words[1].upper())

@@ -205,7 +205,7 @@ def measure(quick: bool, progress: Callable[[str], None]) -> list[Figure]:
     """All figures.
 
     Args:
-        quick: a tenth of the decisions, to see that it runs; the figures are rough.
+        quick: a tenth of the decisions, and no compilation, to see that it runs; the figures are rough.
         progress: told what is measured next.
     """
     scale = 1 if quick else 10
@@ -215,10 +215,11 @@ def measure(quick: bool, progress: Callable[[str], None]) -> list[Figure]:
     def add(name: str, value: float, unit: str, goal: float | None, text: str) -> None:
         found.append(Figure(name, value, unit, goal, text))
 
-    progress("first start")
-    first, later = starts()
-    add("first_start", first, "s", 60, "import and first step where nothing is compiled yet")
-    add("later_start", later, "s", 2, "import and first step, later")
+    if not quick:
+        progress("first start")
+        first, later = starts()
+        add("first_start", first, "s", 60, "import and first step where nothing is compiled yet")
+        add("later_start", later, "s", 2, "import and first step, later")
     for players in (2, 3, 4, 5, 6):
         progress(f"fused play, {players} players")
         value = fused(players, "pagat", threads, 500_000 * scale)

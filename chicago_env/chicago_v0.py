@@ -106,7 +106,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
       that is not to act is all 0. `infos[agent]["action_mask"]` is the same mask.
     - `step` raises `IllegalAction`, and changes nothing, for anything that is no legal action.
     - Rewards are zero-sum at every step: see `chicago_env.rewards`. For each seat the sum over `last()` is its return.
-    - A match that is not won after `max_deals` deals is truncated.
+    - A match that is not won after `max_deals` deals is truncated. At the end `infos` have `winner` (a seat or None) and
+      `scores`, by seat.
     """
 
     metadata: Mapping[str, Any] = {
@@ -153,6 +154,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
         self.agents: list[str] = []
         self._kind = reward_kind(reward)
+        self._match: Game | None = None
         self._np_random: np.random.Generator | None = None
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._observation_spaces = {agent: self._new_space() for agent in self.possible_agents}
@@ -163,6 +165,12 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
     def _new_space() -> gymnasium.spaces.Dict:
         mask = gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
         return gymnasium.spaces.Dict({"observation": observation_box(), "action_mask": mask})
+
+    @property
+    def _game(self) -> Game:
+        if self._match is None:
+            raise SetupError("call reset() first: no match has been started")
+        return self._match
 
     # --- PettingZoo's API --------------------------------------------------------------------------------------------
 
@@ -205,7 +213,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
             self.render()
 
     def _begin(self, game: Game) -> None:
-        self._game = game
+        self._match = game
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -225,6 +233,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
             ended = self.terminations if self._game.winner is not None else self.truncations
             for agent in self.agents:
                 ended[agent] = True
+                self.infos[agent].update(winner=self._game.winner, scores=self._game.scores)
             self.agent_selection = self.agents[0]
             return
         self.agent_selection = agent = self.possible_agents[seat]
@@ -392,7 +401,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
 
 
 _EPISODE = (
-    "_game", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
+    "_match", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos",
     "_skip_agent_selection", "_paid", "_events", "_ready", "agent_selection", "_np_random",
 )  # fmt: skip
 """What an episode consists of."""

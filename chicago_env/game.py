@@ -249,8 +249,8 @@ class Game:
         legal = self.legal_actions()
         hand = self.hand(self.seat) if self.seat >= 0 else []
         text = None
-        with contextlib.suppress(ChicagoError, TypeError, ValueError, OverflowError):
-            text = actions.format_action(int(action), hand)  # type: ignore[call-overload]  # anything may have been given
+        with contextlib.suppress(ChicagoError, AttributeError, TypeError):
+            text = actions.format_action(action.__index__(), hand)  # type: ignore[attr-defined]  # anything may be given
         texts = [actions.format_action(a, hand) for a in legal]
         return IllegalAction(self.seat, self.phase, action, legal, text, texts)
 

@@ -11,6 +11,7 @@ from chicago_env.chicago_v0 import RENDER_MODES, check_options, check_render_mod
 from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.game import Bytes, Game, Mask
 from chicago_env.notation import parse_rules
+from chicago_env.records import record_of_game
 from chicago_env.records.events import Event
 from chicago_env.rewards import reward_kind, write_rewards
 from chicago_env.rules import Rules, check_players
@@ -175,6 +176,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
         self.render_mode = check_render_mode(render_mode)
         self.reveal = bool(reveal)
         self.observation_space = observation_box()  # type: ignore[assignment]  # a Box does not know its dtype
+        self._match: Game | None = None
         self.action_space: Actions = Actions()  # type: ignore[assignment]  # numpy integers are ints here
         self._own = 0
 
@@ -198,7 +200,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
         if seed is None:
             seed = int(self.np_random.integers(SEED_LIMIT))
         chosen.setdefault("max_deals", self.max_deals)
-        self._game = Game(self.players, self.rules, seed=seed, **chosen)
+        self._match = Game(self.players, self.rules, seed=seed, **chosen)
         self._rng = generator(seed, OPPONENTS)
         self._own = int(generator(seed, SEAT).integers(self.players)) if self.seat is None else self.seat
         self._events: list[Event] = []
@@ -207,6 +209,12 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
         if self.render_mode == "human":
             self.render()
         return self._show()
+
+    @property
+    def _game(self) -> Game:
+        if self._match is None:
+            raise SetupError("call reset() first: no match has been started")
+        return self._match
 
     def _move_other(self) -> None:
         game = self._game
@@ -278,3 +286,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
     def game(self) -> Game:
         """The match in progress."""
         return self._game
+
+    def record(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """The match so far in record format 1 (docs/record-format.md), with P names by seat if they are given."""
+        return record_of_game(self._game, names)

@@ -107,9 +107,17 @@ def rank(
         MissingExtra: scipy or choix is not installed.
     """
     started = time.perf_counter()
+    if not isinstance(agents, Mapping):
+        raise SetupError(
+            "agents: a mapping from names to agents is needed, {'novice': agents.load('heuristic:novice')}"
+        )
     names = list(agents)
     if not names:
         raise SetupError("agents: none given; a ranking needs at least one")
+    for name, agent in agents.items():
+        if isinstance(agent, type) or not callable(getattr(agent, "act", None)):
+            hint = "; text is turned into an agent by agents.load" if isinstance(agent, str) else ""
+            raise SetupError(f"agents[{name!r}]: {agent!r} has no method `act` of an object{hint}")
     if anchor is not None and anchor not in agents:
         raise SetupError(f"anchor: {anchor!r} is none of the agents{suggestion(anchor, names)}")
     players = check_players(players)

@@ -135,7 +135,9 @@ def test_what_a_run_writes(tmp_path) -> None:
     assert read_config(folder / "config.json") == config
     assert any((folder / "tensorboard").iterdir())
     lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    assert len(lines) == 40
+    assert len(lines) == 41
+    assert lines[-1]["steps"] == lines[-2]["steps"]
+    assert "eval/wins_novice" in lines[-1]  # what the run has come to
     # an update is logged with the rollout after it
     expected = {"steps", "rollout/entropy_share", "train/approx_kl", "train/clip_fraction", "train/explained_variance"}
     assert expected | {"train/ent_coef", "time/decisions_per_second"} <= set(lines[1])

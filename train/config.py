@@ -89,7 +89,7 @@ class TrainConfig:
         for name, low, high in _RANGES:
             for value in [getattr(self, name)] if name != "hidden" else self.hidden:
                 if value is not None and not low <= value <= high:
-                    raise UsageError(f"{name}: {value} is not within {low:g} to {high:g}")
+                    raise UsageError(f"{name}: {value} is not within {low} to {high}")
 
     @property
     def budget(self) -> tuple[float | None, int | None]:
@@ -120,13 +120,13 @@ class TrainConfig:
 
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
-    ("minutes", 0, 1e6),
-    ("steps", 1, 1e15),
+    ("minutes", 0, 10**6),
+    ("steps", 1, 10**15),
     ("seed", 0, MAX_SEED),
     ("equity_rounds", 0, 1000),
     ("hidden", 1, 8192),
     ("envs", 1, 1 << 20),
-    ("rollout", 1, 4096),
+    ("rollout", 2, 4096),
     ("minibatch", 2, 1 << 24),
     ("epochs", 1, 100),
     ("learning_rate", 0, 1),
@@ -137,11 +137,11 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("gamma", 0, 1),
     ("gae_lambda", 0, 1),
     ("value_coefficient", 0, 100),
-    ("max_grad_norm", 1e-6, 1e6),
-    ("points_scale", 1e-3, 1e6),
-    ("eval_seconds", 1, 1e9),
-    ("eval_matches", 0, 1e6),
-    ("save_seconds", 0, 1e9),
+    ("max_grad_norm", 1e-6, 10**6),
+    ("points_scale", 1e-3, 10**6),
+    ("eval_seconds", 1, 10**9),
+    ("eval_matches", 0, 10**6),
+    ("save_seconds", 0, 10**9),
 )
 
 

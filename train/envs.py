@@ -86,7 +86,12 @@ class SelfPlayVecEnv(ChicagoVecEnv):
             batch: the environment; its rewards are used unless `reward` is given.
             reward: makes rewards of a single deal's end.
             scale: factor of the rewards of the batch, where they are used.
+
+        Raises:
+            SetupError: not a `BatchEnv`.
         """
+        if not isinstance(batch, BatchEnv):
+            raise SetupError(f"batch: a BatchEnv is needed, not {batch!r}")
         super().__init__(batch.num_envs)
         self.batch = batch
         self.reward = reward

@@ -17,7 +17,7 @@ class OpponentVecEnv(ChicagoVecEnv):
     """Every row shows the learner's seat, when it has a choice; the other seats are played by agents.
 
     The games are those of `chicago_env.gym_vector.ChicagoVectorEnv`, whose arguments say who plays, by what rules and for
-    what reward. At the end of a match the infos have `is_success` (whether the learner won), `winner` (a seat or None),
+    what reward. At the end of a match the infos have `is_success` (whether the learner won; not if nobody did), `winner`,
     `scores`, and `episode`, from which Stable-Baselines3 logs the mean return. A match cut off after `max_deals` deals ends
     like any other: the observation counts the deals that are left, so nothing is to be estimated beyond.
 
@@ -26,7 +26,13 @@ class OpponentVecEnv(ChicagoVecEnv):
     """
 
     def __init__(self, tables: ChicagoVectorEnv, *, seed: int | None = None) -> None:
-        """Takes over an environment; the first reset uses `seed`."""
+        """Takes over an environment; the first reset uses `seed`.
+
+        Raises:
+            SetupError: not a `ChicagoVectorEnv`.
+        """
+        if not isinstance(tables, ChicagoVectorEnv):
+            raise SetupError(f"tables: a ChicagoVectorEnv is needed, as gymnasium.make_vec gives it, not {tables!r}")
         super().__init__(tables.num_envs)
         self.tables = tables
         self._seed = seed
@@ -72,11 +78,12 @@ class OpponentVecEnv(ChicagoVecEnv):
             final = told["final_info"]
             winner = int(final["winner"][row])
             infos[row] = {
-                "is_success": bool(final["is_success"][row]),
                 "winner": None if winner < 0 else winner,
                 "scores": final["scores"][row].tolist(),
                 "episode": {"r": float(self._returns[row]), "l": int(self._lengths[row])},
                 "terminal_observation": told["final_obs"][row],
             }
+            if winner >= 0:
+                infos[row]["is_success"] = bool(final["is_success"][row])
         self._returns[dones], self._lengths[dones] = 0, 0
         return observation, rewards, dones, infos

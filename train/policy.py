@@ -43,7 +43,7 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
         observation_space: spaces.Space[Any],
         action_space: spaces.Space[Any],
         lr_schedule: Schedule,
-        config: NetworkConfig,
+        config: NetworkConfig | None = None,
         seed: int = 0,
         bfloat16: bool = False,
         exploration: float = 0.0,
@@ -55,7 +55,7 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
             observation_space: Box (D,) uint8.
             action_space: Discrete(102).
             lr_schedule: learning rate by what remains of the training, 1 to 0.
-            config: shape of the network.
+            config: shape of the network, with the rules and numbers of players that it is for.
             seed: of the first weights and of the actions.
             bfloat16: compute the hidden layers in bfloat16.
             exploration: what `evaluate_actions` adds to the entropy is this times the mean log probability of the legal
@@ -63,6 +63,10 @@ class ChicagoPolicy(MaskableActorCriticPolicy):
                 first is never tried again; this one stays.
             options: of `MaskableActorCriticPolicy`.
         """
+        if config is None:
+            raise SetupError(
+                "config: give policy_kwargs={'config': NetworkConfig(rules=…, players=…)}, see agents.networks"
+            )
         self._config, self._seed, self._bfloat16 = config, seed, bfloat16
         self.exploration = exploration
         super().__init__(observation_space, action_space, lr_schedule, **options)

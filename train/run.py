@@ -383,7 +383,12 @@ def train(
     except TrainingDiverged as error:
         note = f"{error}. The state before is kept in {folder / STATE}" if (folder / STATE).exists() else str(error)
         raise TrainingDiverged(note) from error
+    else:
+        finished = run.remaining() <= 0
+        if finished and config.eval_matches and model.num_timesteps > run.first_steps:
+            run.evaluate()
+            logger.dump(model.num_timesteps)
+            run.report(0.0)
     finally:
         logger.close()
-    finished = run.remaining() <= 0
     return Result(checkpoint_path(folder, config), model.num_timesteps, run.seconds, finished)

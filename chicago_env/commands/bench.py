@@ -8,12 +8,12 @@ from chicago_env import cli
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """Measure how fast this machine plays."""
+    """Measure how fast this machine plays: two minutes on two idle cores, for which the goals are set."""
 
     json: bool = False
     """Print one line of JSON instead of a table."""
     quick: bool = False
-    """A tenth of the work: shows that it runs, with rough figures."""
+    """A tenth of the work and no compilation: shows that it runs, with rough figures."""
 
 
 def run(config: Config) -> int:

@@ -92,8 +92,10 @@ def _verdict(ranking: "Ranking", trained: str, name: str, beaten: bool) -> str:
     points, wins = pair.points, pair.wins
     if points.mean is None or wins.mean is None:
         return f"against {name}: nothing was played"
+    lost = points.high is not None and points.high < 0 and wins.high is not None and wins.high < 0.5
+    verdict = "beaten" if beaten else "loses to it" if lost else "not clear"
     low, high = (limit if limit is not None else float("nan") for limit in (wins.low, wins.high))
     return (
         f"against {name}: {points.mean:+.2f} ± {points.half_width or 0:.2f} points a deal, "
-        f"{wins.mean:.1%} of matches won [{low:.1%}, {high:.1%}]: {'beaten' if beaten else 'not clearly beaten'}"
+        f"{wins.mean:.1%} of matches won [{low:.1%}, {high:.1%}]: {verdict}"
     )

@@ -43,7 +43,8 @@ def run(config: Config) -> int:
     else:
         print(f"checkpoint  {result.checkpoint}")
         print(f"TensorBoard tensorboard --logdir {folder / 'tensorboard'}")
-        print(f"trained on  {result.steps:,} decisions in {result.seconds / 60:.1f} minutes")
+        took = f"{result.seconds / 60:.1f} minutes" if result.seconds >= 120 else f"{result.seconds:.0f} seconds"
+        print(f"trained on  {result.steps:,} decisions in {took}")
         if not result.finished:
             print(f"stopped; go on with: chicago train --resume --out {folder}")
     return cli.OK if result.finished else cli.INTERRUPTED
