@@ -45,7 +45,8 @@ _BY_TEXT = {text: action for action, text in _FIXED.items()}
 
 
 def _checked_hand(hand: Sequence[int]) -> list[int]:
-    for card in hand:
+    cards: Sequence[object] = hand  # users give names of cards too
+    for card in cards:
         if isinstance(card, str):
             raise ActionError(
                 f"the hand has the text {card!r}; it is given by card ids, as chicago_env.cards.parse_card"

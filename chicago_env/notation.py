@@ -190,16 +190,12 @@ def parse_rules(spec: "str | Mapping[str, object] | Rules") -> Rules:
         message = f"rules {spec!r}: unknown preset {preset!r}{suggestion(preset, PRESETS)}"
         raise RulesError(message, value=preset, allowed=", ".join(PRESETS))
     values = {name: getattr(PRESETS[preset], name) for name in FIELDS}
-    given: set[str] = set()
     for change in changes:
         key, equals, text = (part.strip() for part in change.partition("="))
         if not equals:
             raise RulesError(f"rules {spec!r}: {change!r} is no key=value", value=change)
         if key not in KEYS:
             raise RulesError(f"rules {spec!r}: unknown key {key!r}{suggestion(key, KEYS)}", field=key, value=text)
-        if key in given:
-            raise RulesError(f"rules {spec!r}: {key!r} is given twice", field=key, value=text)
-        given.add(key)
         try:
             KEYS[key](values, text)
         except RulesError as error:  # a shorthand's error would name the field only

@@ -2,9 +2,9 @@
 
 python examples/train_with_maskable_ppo.py [STEPS]
 
-The same algorithm takes `train.opponents.OpponentVecEnv` over the vector form in place of the environments below, which plays many games side
-by side and is several times faster from some hundred games on. (`success_rate` in its log stays 0: a single deal decides no
-match.)
+The same algorithm takes `train.opponents.OpponentVecEnv` over the vector form in place of the environments below, which
+plays many games side by side and is several times faster from some hundred games on. (`success_rate` in its log stays
+0: a single deal decides no match.)
 """
 
 import sys
