@@ -181,7 +181,7 @@ def test_agents_are_deterministic_given_the_rng(name: str) -> None:
         ("", "no name given"),
         ("novice", "did you mean heuristic:novice? known: random, heuristic:novice"),
         ("heuristic:novce", "did you mean heuristic:novice?"),
-        ("search:pimc", "no agent of that name"),
+        ("search:nobody", "no agent of that name"),
         ("exec:./bot", "no agent of that name"),
         ("nowhere/x.safetensors", "no such file"),
         ("random?", "'' is no option"),
