@@ -162,7 +162,7 @@ def test_random_takes_the_nth_legal_action() -> None:
     assert RandomAgent().act(None, masks, Fixed()).tolist() == [42, 42, 43, 43]
 
 
-@pytest.mark.parametrize("name", list(REGISTRY))
+@pytest.mark.parametrize("name", [name for name in REGISTRY if not name.startswith("search:")])  # these are slow
 def test_agents_are_deterministic_given_the_rng(name: str) -> None:
     agent = agents.load(name)
     observations, masks = some_batch(50)
@@ -181,7 +181,7 @@ def test_agents_are_deterministic_given_the_rng(name: str) -> None:
         ("", "no name given"),
         ("novice", "did you mean heuristic:novice? known: random, heuristic:novice"),
         ("heuristic:novce", "did you mean heuristic:novice?"),
-        ("search:pimc", "no agent of that name"),
+        ("search:nobody", "no agent of that name"),
         ("exec:./bot", "no agent of that name"),
         ("nowhere/x.safetensors", "no such file"),
         ("random?", "'' is no option"),
@@ -257,7 +257,7 @@ def test_checkpoints_need_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_heuristics_run_without_torch() -> None:
     code = (
         "import sys, agents; from agents.registry import REGISTRY;"
-        "[agents.load(name) for name in REGISTRY]; print(*sys.modules)"
+        "[agents.load(name) for name in REGISTRY if name != 'search:policy']; print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
     assert "agents.heuristics.novice" in loaded.stdout.split()

@@ -11,6 +11,7 @@ many exchanges that are nearly as good differ mostly by luck. The number of play
 not depend on the machine.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from chicago_env.actions import NUM_ACTIONS
 from chicago_env.bits import lowest, popcount
 from chicago_env.engine import flow
 from chicago_env.engine.chance import key_of, unit
-from chicago_env.game import NO_LOG
+from chicago_env.game import NO_LOG, Game
 from chicago_env.layout import OBSERVATION_SIZE, SEATS
 from chicago_env.pool import default_threads, run_chunks
 from chicago_env.setup import NO_DECKS
@@ -133,6 +134,15 @@ def keys_of(rng: Rng, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.asarray(rng.random(rows) * 2.0**53).astype(np.int64)
 
 
+@functools.cache
+def load_kernels() -> None:
+    """Compiles all that a search needs, or loads it: numba crashes when two threads begin with that at once."""
+    known = rebuilt(Game(2, "pagat", seed=0).observation()[None])
+    work = new_work()
+    habit(known.states[0], 0.5, work.scratch)
+    PimcAgent(budget=FEWEST).decide(known, 0, work)
+
+
 class PimcAgent:
     """The agent `search:pimc`; the module says how it plays.
 
@@ -149,6 +159,7 @@ class PimcAgent:
 
     def act(self, observations: Observations, masks: Masks, rng: Rng, /) -> Actions:
         """See `agents.Agent.act`; one number of `rng` is used for each row."""
+        load_kernels()
         known = rebuilt(observations)
         keys = keys_of(rng, len(masks))
         actions = np.empty(len(masks), dtype=np.int64)
@@ -156,12 +167,13 @@ class PimcAgent:
         def part(low: int, high: int) -> None:
             work = new_work()
             for row in range(low, high):
-                actions[row] = self._decide(known.row(row), int(keys[row]), work)
+                actions[row] = self.decide(known.row(row), int(keys[row]), work)
 
         run_chunks(part, len(masks), default_threads(), min_rows=1)
         return actions
 
-    def _decide(self, known: Known, key: int, work: Work) -> int:
+    def decide(self, known: Known, key: int, work: Work) -> int:
+        """The action of one row; `key` is that of its chance, `work` is overwritten."""
         facts, state = known.facts[0], known.states[0]
         chosen = np.zeros(64, dtype=np.int64)
         n = candidates(state, EXCHANGES, work.scratch, chosen)

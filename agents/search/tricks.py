@@ -171,102 +171,161 @@ def _after_trick(
     return 2 if trick + 1 == TRICKS else 0, failed, breaker
 
 
-@jit
-def _duel(setting: Any, ends: Any, at_once: Any, mine: int, theirs: int, seat: int, table: int, trick: int, failed: int,
-          breaker: int, alpha: float, beta: float) -> float:  # fmt: skip
-    """Value for seat 0 at two players, `seat` to play from `mine` against `theirs`; `table`: the card led, or -1.
+_MINE, _THEIRS, _SEAT, _TABLE, _TRICK, _FAILED, _BREAKER, _OPTIONS = range(8)  # of a frame of `_duel`
+_ALPHA, _BETA, _BEST = range(3)
 
-    Fail-soft alpha-beta: exact between `alpha` and `beta`, else a bound.
-    """
-    twos, nobody = int(setting[2]), int(setting[4]) - 1
-    options = mine
-    others = theirs
+
+@jit
+def _enter(frame: Any, bounds: Any, twos: int) -> None:
+    """Lists what may be played in a frame of `_duel`."""
+    mine, table = int(frame[_MINE]), int(frame[_TABLE])
+    options, others = mine, int(frame[_THEIRS])
     if table >= 0:
         following = mine & (SUIT_CARDS << (table & 3))
         if following:
             options = following
         others |= 1 << table
-    options = distinct(options, mine, others, twos)
-    best = -1.0 if seat == 0 else 2.0
-    while options:
-        card = highest(options) if table < 0 else lowest(options)
-        options &= ~(1 << card)
-        rest = mine & ~(1 << card)
-        if table < 0:
-            value = _duel(setting, ends, at_once, theirs, rest, 1 - seat, card, trick, failed, breaker, alpha, beta)
-        else:
-            wins = card & 3 == table & 3 and card > table
-            winner = seat if wins else 1 - seat
-            what, lost, broke = _after_trick(setting, at_once, trick, failed, breaker, winner)
-            if what == 1:
-                value = at_once[winner, 0]
-            elif what == 2:
-                two = int(twos and (card if wins else table) >> 2 == 0)
-                value = ends[end_index(lost, broke, winner, two), 0]
-            elif winner == seat:
-                value = _duel(setting, ends, at_once, rest, theirs, seat, nobody, trick + 1, lost, broke, alpha, beta)
-            else:
-                value = _duel(
-                    setting, ends, at_once, theirs, rest, 1 - seat, nobody, trick + 1, lost, broke, alpha, beta
-                )
-        if seat == 0:
-            best = max(best, value)
-            alpha = max(alpha, value)
-        else:
-            best = min(best, value)
-            beta = min(beta, value)
-        if alpha >= beta:
-            break
-    return float(best)
+    frame[_OPTIONS] = distinct(options, mine, others, twos)
+    bounds[_BEST] = -1.0 if frame[_SEAT] == 0 else 2.0
 
 
 @jit
-def _everybody(setting: Any, ends: Any, at_once: Any, hands: Any, seat: int, led: int, top: int, top_seat: int,
-               turn: int, trick: int, failed: int, breaker: int, values: Any, depth: int) -> None:  # fmt: skip
-    """Values of all seats when each plays for itself, written to `values[depth]`; `hands` (6,) come back as they were.
+def _take(frame: Any, bounds: Any, value: float) -> None:
+    """Gives a frame of `_duel` the value of one of its cards."""
+    if frame[_SEAT] == 0:
+        bounds[_BEST] = max(bounds[_BEST], value)
+        bounds[_ALPHA] = max(bounds[_ALPHA], value)
+    else:
+        bounds[_BEST] = min(bounds[_BEST], value)
+        bounds[_BETA] = min(bounds[_BETA], value)
 
-    `values`: (depths, 6); `led`: the suit led, or -1; `top`, `top_seat`: the card that wins the trick so far, and whose.
+
+@jit
+def _duel(setting: Any, ends: Any, at_once: Any, mine: int, theirs: int, seat: int, table: int, trick: int) -> float:
+    """Value for seat 0 at two players, `seat` to play from `mine` against `theirs`; `table`: the card led, or -1.
+
+    Alpha-beta on a stack: numba cannot keep functions that call themselves.
     """
-    players, twos, none = int(setting[0]), int(setting[2]), int(setting[4])
-    nobody = none - 1
+    frames = np.zeros((2 * TRICKS + 1, 8), dtype=np.int64)
+    bounds = np.zeros((2 * TRICKS + 1, 3))
+    twos = int(setting[2])
+    frames[0, _MINE], frames[0, _THEIRS], frames[0, _SEAT] = mine, theirs, seat
+    frames[0, _TABLE], frames[0, _TRICK] = table, trick
+    bounds[0, _ALPHA], bounds[0, _BETA] = -1.0, 2.0
+    _enter(frames[0], bounds[0], twos)
+    d = 0
+    while True:
+        f = frames[d]
+        if f[_OPTIONS] == 0 or bounds[d, _ALPHA] >= bounds[d, _BETA]:
+            if d == 0:
+                return float(bounds[0, _BEST])
+            d -= 1
+            _take(frames[d], bounds[d], bounds[d + 1, _BEST])
+            continue
+        led, options = int(f[_TABLE]), int(f[_OPTIONS])
+        card = highest(options) if led < 0 else lowest(options)
+        f[_OPTIONS] = options & ~(1 << card)
+        rest, now = int(f[_MINE]) & ~(1 << card), int(f[_SEAT])
+        child = frames[d + 1]
+        child[_MINE], child[_THEIRS], child[_SEAT] = f[_THEIRS], rest, 1 - now
+        child[_TABLE], child[_TRICK], child[_FAILED], child[_BREAKER] = card, f[_TRICK], f[_FAILED], f[_BREAKER]
+        if led >= 0:
+            wins = card & 3 == led & 3 and card > led
+            winner = now if wins else 1 - now
+            what, lost, broke = _after_trick(
+                setting, at_once, int(f[_TRICK]), int(f[_FAILED]), int(f[_BREAKER]), winner
+            )
+            if what == 1:
+                _take(f, bounds[d], at_once[winner, 0])
+                continue
+            if what == 2:
+                two = int(twos and (card if wins else led) >> 2 == 0)
+                _take(f, bounds[d], ends[end_index(lost, broke, winner, two), 0])
+                continue
+            if winner == now:
+                child[_MINE], child[_THEIRS], child[_SEAT] = rest, f[_THEIRS], now
+            child[_TABLE], child[_TRICK], child[_FAILED], child[_BREAKER] = -1, f[_TRICK] + 1, lost, broke
+        bounds[d + 1, _ALPHA], bounds[d + 1, _BETA] = bounds[d, _ALPHA], bounds[d, _BETA]
+        d += 1
+        _enter(frames[d], bounds[d], twos)
+
+
+_WHO, _LED, _TOP, _TOP_SEAT, _TURN, _AT, _LOST, _BROKE, _LEFT, _CARD, _FRESH = range(11)  # of a frame of `_everybody`
+
+
+@jit
+def _open_frame(frame: Any, hands: Any, players: int, twos: int) -> None:
+    """Lists what may be played in a frame of `_everybody`."""
+    seat, led = int(frame[_WHO]), int(frame[_LED])
     mine = int(hands[seat])
     options = mine
     if led >= 0 and mine & (SUIT_CARDS << led):
         options = mine & (SUIT_CARDS << led)
-    others = 1 << top if led >= 0 else 0
+    others = 1 << int(frame[_TOP]) if led >= 0 else 0
     for s in range(players):
         if s != seat:
             others |= int(hands[s])
-    options = distinct(options, mine, others, twos)
-    first = True
-    while options:
-        card = lowest(options)
-        options &= options - 1
-        hands[seat] = mine & ~(1 << card)
-        now_led, now_top, now_seat = led, top, top_seat
+    frame[_LEFT] = distinct(options, mine, others, twos)
+    frame[_FRESH] = 1
+
+
+@jit
+def _keep_better(frame: Any, own: Any, found: Any, players: int) -> None:
+    """Gives a frame of `_everybody` the values of one of its cards."""
+    if frame[_FRESH] or found[int(frame[_WHO])] > own[int(frame[_WHO])]:
+        for s in range(players):
+            own[s] = found[s]
+    frame[_FRESH] = 0
+
+
+@jit
+def _everybody(setting: Any, ends: Any, at_once: Any, hands: Any, g: Any, values: Any) -> None:
+    """Values of all seats when each plays for itself, from where `g` is, written to `values[0]`.
+
+    `hands` (6,) come back as they were; `values`: (depths, 6). On a stack, as `_duel`.
+    """
+    players, twos = int(setting[0]), int(setting[2])
+    frames = np.zeros((SEATS * TRICKS + 1, 11), dtype=np.int64)
+    frames[0, _WHO], frames[0, _LED], frames[0, _TOP] = g["to_act"], g["led"], g["win_card"]
+    frames[0, _TOP_SEAT], frames[0, _TURN], frames[0, _AT] = g["win_seat"], g["turn"], g["trick"]
+    _open_frame(frames[0], hands, players, twos)
+    d = 0
+    while True:
+        f = frames[d]
+        seat = int(f[_WHO])
+        if f[_LEFT] == 0:
+            if d == 0:
+                return
+            d -= 1
+            f = frames[d]
+            hands[int(f[_WHO])] |= 1 << int(f[_CARD])
+            _keep_better(f, values[d], values[d + 1], players)
+            continue
+        card, led = lowest(int(f[_LEFT])), int(f[_LED])
+        f[_LEFT] &= f[_LEFT] - 1
+        f[_CARD] = card
+        child = frames[d + 1]
+        for i in range(11):
+            child[i] = f[i]
         if led < 0:
-            now_led, now_top, now_seat = card & 3, card, seat
-        elif card & 3 == led and card > top:
-            now_top, now_seat = card, seat
-        below = values[depth + 1]
-        if turn + 1 < players:
-            _everybody(setting, ends, at_once, hands, (seat + 1) % players, now_led, now_top, now_seat,
-                       turn + 1, trick, failed, breaker, values, depth + 1)  # fmt: skip
-        else:
-            what, lost, broke = _after_trick(setting, at_once, trick, failed, breaker, now_seat)
-            if what == 0:
-                _everybody(setting, ends, at_once, hands, now_seat, nobody, nobody, nobody,
-                           none, trick + 1, lost, broke, values, depth + 1)  # fmt: skip
-            else:
-                two = int(twos and now_top >> 2 == 0)
-                source = at_once[now_seat] if what == 1 else ends[end_index(lost, broke, now_seat, two)]
-                for s in range(players):
-                    below[s] = source[s]
-        if first or below[seat] > values[depth, seat]:
-            for s in range(players):
-                values[depth, s] = below[s]
-        first = False
-    hands[seat] = mine
+            child[_LED], child[_TOP], child[_TOP_SEAT] = card & 3, card, seat
+        elif card & 3 == led and card > f[_TOP]:
+            child[_TOP], child[_TOP_SEAT] = card, seat
+        child[_WHO] = (seat + 1) % players
+        child[_TURN] = f[_TURN] + 1
+        if child[_TURN] == players:
+            winner = int(child[_TOP_SEAT])
+            what, lost, broke = _after_trick(setting, at_once, int(f[_AT]), int(f[_LOST]), int(f[_BROKE]), winner)
+            if what:
+                two = int(twos and int(child[_TOP]) >> 2 == 0)
+                source = at_once[winner] if what == 1 else ends[end_index(lost, broke, winner, two)]
+                _keep_better(f, values[d], source, players)
+                continue
+            child[_WHO], child[_LED], child[_TURN], child[_AT] = winner, -1, 0, f[_AT] + 1
+            child[_LOST], child[_BROKE] = lost, broke
+        hands[seat] &= ~(1 << card)
+        d += 1
+        _open_frame(frames[d], hands, players, twos)
 
 
 @jit
@@ -300,21 +359,15 @@ def solve(raw: Any, states: Any, decks: Any, log: Any, ends: Any, at_once: Any, 
     g = states[0]
     fill_ends(raw, states, decks, log, ends, at_once)
     players, seat, trick = int(g["players"]), int(g["to_act"]), int(g["trick"])
-    setting = np.zeros(5, dtype=np.int64)
+    setting = np.zeros(4, dtype=np.int64)
     setting[0] = players
     setting[1] = -1 if g["failed"] else g["caller"]
     setting[2] = g["r_two_doubles"]
     setting[3] = g["r_breaker"] != 0
-    # Numbers written out would give recursive functions a type of their own, which numba cannot keep.
-    none, nobody = int(setting[4]), int(setting[4]) - 1
-    low, high = float(nobody), float(none + 2)
-    led, top, top_seat = int(g["led"]), int(g["win_card"]), int(g["win_seat"])
     if players == 2:
-        table = top if led >= 0 else nobody
-        mine, theirs = int(g["hand"][seat]), int(g["hand"][1 - seat])
-        value = _duel(setting, ends, at_once, mine, theirs, seat, table, trick, none, none, low, high)
+        table = int(g["win_card"]) if g["led"] >= 0 else -1
+        value = _duel(setting, ends, at_once, int(g["hand"][seat]), int(g["hand"][1 - seat]), seat, table, trick)
         values[0, 0] = value
         values[0, 1] = 1 - value
         return
-    hands = g["hand"].copy()
-    _everybody(setting, ends, at_once, hands, seat, led, top, top_seat, int(g["turn"]), trick, none, none, values, none)
+    _everybody(setting, ends, at_once, g["hand"].copy(), g, values)
