@@ -9,8 +9,8 @@
 - Announcing: names what it has. To pass gives its points away, and in measured play hiding won nothing.
 - Chicago: calls when the counted chance of all five tricks (`agents.heuristics.sweep`, exact at two players but for squeezes)
   makes calling better than not, the failure at what it costs: where it ends the deal at once a call may only spoil it.
-- Tricks: over sampled hands of the others, solved at two players and played out at more; for the last trick, for all as
-  caller, and against the caller.
+- Tricks: at two players each card is tried over sampled hands of the other and the rest solved, for the last trick, for all
+  as caller, or against the caller; at more it counts for the last trick as `heuristic:tricks` does.
 - Four of a kind: points or reset by the chance to win. Under buy stop it keeps all, also where it might pay for more.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from agents.heuristics.base import Heuristic
-from agents.heuristics.cardplay import choose_card, legal_cards
+from agents.heuristics.cardplay import best_card, choose_card, count_cards, legal_cards
 from agents.heuristics.chicago import break_card, sweep_card
 from agents.heuristics.drawing import write_points
 from agents.heuristics.last_trick import last_trick_chance
@@ -62,7 +62,7 @@ from agents.odds import CLASSES, class_of
 from chicago_env import actions as A
 from chicago_env._jit import jit
 from chicago_env.bits import lowest
-from chicago_env.layout import AT, SEATS
+from chicago_env.layout import AT, CARDS, SEATS
 
 _CHICAGO, _CALLER_LEADS, _THRESHOLD = flag_at("chicago"), flag_at("caller_leads"), flag_at("threshold")
 _FROM = number_at("chicago_threshold")
@@ -152,6 +152,10 @@ def _card(o: Any, mask: Any, u: float) -> int:
         return sweep_card(o, legal, hand, hidden)
     if count > 2 and aim == 2:
         return break_card(o, legal, hand, caller)
+    if count > 2:
+        values = np.empty(CARDS, dtype=np.float64)
+        count_cards(o, legal, hand, hidden, values)
+        return best_card(legal, values)
     return choose_card(o, legal, hand, hidden, aim, u)
 
 

@@ -232,11 +232,25 @@ def reset_pays(o: Any) -> bool:
 
 
 @jit
+def _against_players(counted: float, count: int) -> float:
+    """Chance of a Chicago against players, who hold better cards than chance gives, from the one counted over all cards.
+
+    A line in log odds, read off 2,000 calls at each of 2, 3 and 4 players in play between experts.
+    """
+    if counted <= 0.0 or counted >= 1.0:
+        return counted
+    odds = counted / (1.0 - counted)
+    shift = 0.58 if count == 2 else 0.39 * 0.78 ** (count - 3)  # exp(-0.55), exp(-0.95), and exp(-0.25) for each more
+    odds = shift * odds ** (0.8 if count == 2 else 1.15)
+    return float(odds / (1.0 + odds))
+
+
+@jit
 def sweep_chance(hand: int, hidden: int, count: int, leads: bool) -> float:
     """Chance to make a Chicago with five cards; `leads`: who calls leads the first trick."""
     if leads:
-        return lead_sweep(hand, hidden, 5, count - 1)
-    return follow_sweep(hand, hidden, 5, count - 1)
+        return _against_players(lead_sweep(hand, hidden, 5, count - 1), count)
+    return _against_players(follow_sweep(hand, hidden, 5, count - 1), count)
 
 
 @jit
@@ -267,6 +281,6 @@ def final_value(outlook: Any, hand: int, hidden: int, count: int, leads: bool, f
     of_class = class_of(hand)
     value = quiet_value(outlook, of_class, last_trick_chance(hand, hidden, leads, count))
     if may_call:
-        chance = lead_sweep(hand, hidden, 5, count - 1) if first else 0.0
+        chance = _against_players(lead_sweep(hand, hidden, 5, count - 1), count) if first else 0.0
         value = max(value, call_value(outlook, of_class, chance))
     return value

@@ -95,7 +95,7 @@ def _safety(card: int, mine: int, hidden: int, count: int) -> float:
     above = -(1 << card) & suit
     higher = popcount(hidden & above)
     depth = popcount(mine & above) - 1
-    risk = 1.0 - (1.0 - 5.0 * (count - 1) / popcount(hidden)) ** higher
+    risk = 1.0 - max(1.0 - 5.0 * (count - 1) / popcount(hidden), 0.0) ** higher
     return float(1.0 - _DEPTH_RISK[depth] * risk)
 
 
