@@ -82,6 +82,23 @@ def test_the_chance_to_win_is_solved_when_it_is_time(tmp_path, monkeypatch) -> N
     assert not same(weights(tmp_path / "a"), weights(tmp_path / "b"))
 
 
+def test_a_run_begins_with_the_weights_of_a_checkpoint(tmp_path) -> None:
+    train(replaced(steps=256), tmp_path / "a", threads=1)
+    first = str(tmp_path / "a" / "agent.safetensors")
+    train(replaced(init=first, learning_rate=0.0), tmp_path / "b", threads=1)
+    assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert read_info(tmp_path / "b" / "agent.safetensors").parent == first
+    break_off(tmp_path / "c", replaced(init=first), after=2)
+    train(replaced(init=first), tmp_path / "d", threads=1)
+    Path(first).unlink()  # a run that goes on does not need it
+    train(TrainConfig(), tmp_path / "c", resume=True, threads=1)
+    assert same(weights(tmp_path / "c"), weights(tmp_path / "d"))
+    with pytest.raises(UsageError, match="no checkpoint"):
+        train(replaced(init="random"), tmp_path / "e", threads=1)
+    with pytest.raises(UsageError, match="other rules, players or layers"):
+        train(replaced(init="ppo-2p"), tmp_path / "f", threads=1)
+
+
 def test_seeds_count(tmp_path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         train(replaced(seed=seed, steps=256), tmp_path / name, threads=1)

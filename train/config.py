@@ -23,6 +23,8 @@ class TrainConfig:
     """Number of players, 2 to 6."""
     rules: str = "pagat"
     """Rules: a preset or its variants, e.g. pagat+target=51."""
+    init: str | None = None
+    """Begin with the weights of a checkpoint, a name or a path, made for the same rules, players and layers."""
     minutes: float | None = None
     """Train for so many minutes; schedules follow the clock. By default 20, unless steps are given."""
     steps: int | None = None

@@ -160,6 +160,22 @@ def make_model(config: TrainConfig) -> SelfPlayPPO:
     )
 
 
+def begin_with(model: SelfPlayPPO, spec: str) -> None:
+    """Puts the weights of a checkpoint into a model.
+
+    Raises:
+        UsageError: no checkpoint, or one of another network.
+        AgentSpecError: no agent of that name.
+        CheckpointError: a damaged file.
+    """
+    agent = load(spec)
+    if not isinstance(agent, NetworkAgent):
+        raise UsageError(f"init: {spec!r} is no checkpoint")
+    if agent.net.config != model.policy.net.config:
+        raise UsageError(f"init: {spec} is a network for other rules, players or layers than this run trains")
+    model.policy.net.load_state_dict(agent.net.state_dict())
+
+
 def source_commit() -> str | None:
     """Commit of the sources, with `+` if they were changed since; None outside a checkout."""
     root = Path(__file__).parent.parent
@@ -287,6 +303,7 @@ class _Run(BaseCallback):
             steps=self.model.num_timesteps,
             seconds=round(self.seconds, 1),
             seed=self.config.seed,
+            parent=self.config.init,
             source=self.source,
         )
         save_checkpoint(checkpoint_path(self.folder, self.config), self.model.policy.net, info)
@@ -372,6 +389,8 @@ def train(
     model = make_model(config)
     run = _Run(config, folder, on_progress)
     run.init_callback(model)
+    if config.init is not None and not resume:
+        begin_with(model, config.init)
     about = load_state(folder / STATE, model) if resume else {}
     logger = run_logger(folder, model.num_timesteps)
     model.set_logger(logger)
