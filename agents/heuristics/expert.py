@@ -6,7 +6,7 @@
 - Exchange, where it may call and would lead: sampled draws for some sets of cards to keep (the safest ones, what makes the
   hand, the best for points), played on to the last exchange both for tricks and for points; then the better of calling and
   not calling. So it collects high cards for a Chicago.
-- Announcing: names what it has. To pass gives its points away, and in measured play hiding won nothing.
+- Announcing: names what it has. To pass gives its points away; whether hiding a hand is ever worth that was not measured.
 - Chicago: calls when the counted chance of all five tricks (`agents.heuristics.sweep`, exact at two players but for squeezes)
   makes calling better than not, the failure at what it costs: where it ends the deal at once a call may only spoil it.
 - Tricks: at two players each card is tried over sampled hands of the other and the rest solved, for the last trick, for all
