@@ -82,6 +82,11 @@ class Plan(NamedTuple):
     rows: int
 
 
+def _is_name(name: object) -> bool:
+    """Whether this is text that can be written as JSON and into a page: not bytes of a path that are no UTF-8."""
+    return isinstance(name, str) and name == name.encode("utf-8", "replace").decode()
+
+
 def check_plan(
     agents: Mapping[str, Agent],
     *,
@@ -109,8 +114,7 @@ def check_plan(
     if not names:
         raise SetupError("agents: none given; a ranking needs at least one")
     for name, agent in agents.items():
-        # A name of bytes that are no UTF-8 could be written neither as JSON nor into a page.
-        if not isinstance(name, str) or name != name.encode("utf-8", "replace").decode():
+        if not _is_name(name):
             raise SetupError(f"agents: {name!r} is no name; a name is text that UTF-8 can write")
         if isinstance(agent, type) or not callable(getattr(agent, "act", None)):
             hint = "; text is turned into an agent by agents.load" if isinstance(agent, str) else ""
