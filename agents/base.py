@@ -149,7 +149,8 @@ def ask(agent: Agent, observations: Observations, masks: Masks, rng: Rng, *, nam
     name = agent.name if name is None else name
     check_batch(name, observations, masks)
     try:
-        answer = agent.act(observations, masks, rng)
+        # a copy: what the agent does to its mask does not make an action legal
+        answer = agent.act(observations, masks.copy(), rng)
     except AgentError as error:
         raise AgentError(name, error.reason, error.row) from error
     except Exception as error:

@@ -18,9 +18,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
+from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet, weight_shapes
 from chicago_env.actions import ACTION_VERSION
-from chicago_env.errors import CheckpointError, ChicagoError
+from chicago_env.errors import CheckpointError, ChicagoError, SetupError
 from chicago_env.files import replacing
 from chicago_env.layout import OBSERVATION_SIZE, OBSERVATION_VERSION, layout_hash
 from chicago_env.rules import Rules
@@ -36,22 +36,32 @@ MAX_FILE = 1 << 30
 _LENGTH = 8  # bytes before the header, which give its length
 _KEY = "chicago"  # of the metadata's one entry
 
+_DTYPES = {getattr(torch, name) for name in ("bool", "float16", "float32", "float64")} | {
+    getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+"""Types that numpy has too; the hash needs it."""
+
+_MAX_COUNT = (1 << 63) - 1
+
 Json = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class CheckpointInfo:
-    """What a checkpoint says about itself.
+    """What a checkpoint says about itself; checked, so that what is written can be read.
+
+    Raises:
+        SetupError: a field that is none of what is said below.
 
     Attributes:
         network: shape of the network, with the rules and numbers of players it was trained for.
-        training: configuration of the training; any JSON.
-        steps: decisions it was trained on.
-        seconds: seconds of training.
-        seed: seed of the training.
+        training: configuration of the training; an object of JSON.
+        steps: decisions it was trained on, 0 to 2**63 - 1.
+        seconds: seconds of training, finite.
+        seed: seed of the training, 0 to 2**63 - 1.
         parent: name of the checkpoint that it was continued from, or None.
         source: commit of the source it was made with, or None where that is unknown.
-        ratings: results of rankings; any JSON.
+        ratings: results of rankings; an object of JSON.
     """
 
     network: NetworkConfig
@@ -62,6 +72,21 @@ class CheckpointInfo:
     parent: str | None = None
     source: str | None = None
     ratings: Json = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        fits = {
+            "network": isinstance(self.network, NetworkConfig),
+            "training": _is_json(self.training),
+            "steps": type(self.steps) is int and 0 <= self.steps <= _MAX_COUNT,
+            "seconds": type(self.seconds) in (int, float) and 0 <= self.seconds <= _MAX_COUNT,
+            "seed": type(self.seed) is int and 0 <= self.seed <= _MAX_COUNT,
+            "parent": isinstance(self.parent, str | None),
+            "source": isinstance(self.source, str | None),
+            "ratings": _is_json(self.ratings),
+        }
+        for name, right in fits.items():
+            if not right:
+                raise SetupError(f"metadata field {name} is {str(getattr(self, name))[:80]!r}")
 
     def to_dict(self) -> Json:
         """The metadata as JSON has it, without the hash."""
@@ -85,6 +110,14 @@ class CheckpointInfo:
         }
 
 
+def _is_json(data: object) -> bool:
+    """Whether this is an object of JSON that comes back as it was."""
+    try:
+        return isinstance(data, dict) and json.loads(json.dumps(data, allow_nan=False)) == data
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
 def _digest(metadata: Json, tensors: Mapping[str, Tensor]) -> str:
     digest = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
     for name in sorted(tensors):
@@ -98,11 +131,15 @@ def write_tensors(path: str | os.PathLike[str], metadata: Json, tensors: Mapping
     """Writes tensors with metadata and a hash of both; the file is there whole, or as it was before.
 
     Raises:
+        CheckpointError: larger than what is read.
         OSError: it cannot be written.
     """
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     signed = {**metadata, "sha256": _digest(metadata, plain)}
     data = safetensors.torch.save(plain, {_KEY: json.dumps(signed, sort_keys=True, allow_nan=False)})
+    header = int.from_bytes(data[:_LENGTH], "little")
+    if header > MAX_HEADER or len(data) > MAX_FILE:
+        raise CheckpointError(path, f"too much to be read again: a header of {header} bytes, {len(data)} in all")
     with replacing(path) as file:
         file.write(data)
 
@@ -126,6 +163,9 @@ def read_tensors(path: str | os.PathLike[str], kind: str, version: int) -> tuple
         if metadata.get("version") != version:
             raise CheckpointError(path, f"version {metadata.get('version')!r} of {kind}; this program reads {version}")
         tensors = safetensors.torch.load(data)
+        for name, tensor in tensors.items():
+            if tensor.dtype not in _DTYPES:
+                raise CheckpointError(path, f"tensor {name} is {tensor.dtype}, which no file of this project has")
         signed = metadata.pop("sha256", None)
         if signed != _digest(metadata, tensors):
             raise CheckpointError(path, "damaged: its content does not have the SHA-256 that it names")
@@ -212,7 +252,29 @@ def _info(path: object, metadata: Json) -> CheckpointInfo:
     except (ChicagoError, TypeError) as error:
         raise CheckpointError(path, f"metadata of an impossible network: {error}") from None
     names = ("training", "steps", "seconds", "seed", "parent", "source", "ratings")
-    return CheckpointInfo(config, **{name: metadata[name] for name in names})
+    try:
+        return CheckpointInfo(config, **{name: metadata[name] for name in names})
+    except SetupError as error:
+        raise CheckpointError(path, str(error)) from None
+
+
+def _check_weights(path: object, config: NetworkConfig, tensors: Mapping[str, Tensor]) -> None:
+    """Checks names, shapes, types and values, before a network takes memory that the file only claims to need.
+
+    Raises:
+        CheckpointError: something does not fit.
+    """
+    own = weight_shapes(config)
+    if set(own) != set(tensors):
+        raise CheckpointError(path, f"tensors missing or too many: {', '.join(sorted(set(own) ^ set(tensors)))}")
+    for name, tensor in tensors.items():
+        if tuple(tensor.shape) != own[name] or tensor.dtype != torch.float32:
+            raise CheckpointError(
+                path,
+                f"tensor {name} is {tensor.dtype} {tuple(tensor.shape)}, the network's is {torch.float32} {own[name]}",
+            )
+        if not torch.isfinite(tensor).all():
+            raise CheckpointError(path, f"tensor {name} has values that are not finite")
 
 
 def load_weights(path: object, net: PolicyValueNet, tensors: Mapping[str, Tensor]) -> None:
@@ -221,18 +283,7 @@ def load_weights(path: object, net: PolicyValueNet, tensors: Mapping[str, Tensor
     Raises:
         CheckpointError: something does not fit.
     """
-    own = net.state_dict()
-    if set(own) != set(tensors):
-        raise CheckpointError(path, f"tensors missing or too many: {', '.join(sorted(set(own) ^ set(tensors)))}")
-    for name, tensor in tensors.items():
-        if tensor.shape != own[name].shape or tensor.dtype != own[name].dtype:
-            raise CheckpointError(
-                path,
-                f"tensor {name} is {tensor.dtype} {tuple(tensor.shape)}, "
-                f"the network's is {own[name].dtype} {tuple(own[name].shape)}",
-            )
-        if not torch.isfinite(tensor).all():
-            raise CheckpointError(path, f"tensor {name} has values that are not finite")
+    _check_weights(path, net.config, tensors)
     net.load_state_dict(dict(tensors))
 
 
@@ -246,7 +297,7 @@ def save_checkpoint(path: str | os.PathLike[str], net: PolicyValueNet, info: Che
     if info.network != net.config:
         raise CheckpointError(path, "the checkpoint's information is of another network")
     tensors = net.state_dict()
-    load_weights(path, PolicyValueNet(net.config), {name: tensor.cpu() for name, tensor in tensors.items()})
+    _check_weights(path, net.config, tensors)
     write_tensors(path, info.to_dict(), tensors)
 
 
@@ -258,8 +309,9 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[PolicyValueNet, Check
     """
     metadata, tensors = read_tensors(path, FORMAT, VERSION)
     info = _info(path, metadata)
+    _check_weights(path, info.network, tensors)
     net = PolicyValueNet(info.network)
-    load_weights(path, net, tensors)
+    net.load_state_dict(tensors)
     return net.requires_grad_(False), info
 
 

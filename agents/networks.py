@@ -75,7 +75,8 @@ class NetworkConfig:
             check_players(number)
         if list(self.players) != sorted(set(self.players)):
             raise SetupError(f"players: {self.players} are not different and ascending")
-        if not 1 <= len(self.hidden) <= MAX_LAYERS or not all(1 <= width <= MAX_WIDTH for width in self.hidden):
+        fits = all(type(width) is int and 1 <= width <= MAX_WIDTH for width in self.hidden)
+        if not 1 <= len(self.hidden) <= MAX_LAYERS or not fits:
             raise SetupError(f"hidden: 1 to {MAX_LAYERS} layers of 1 to {MAX_WIDTH} units, not {self.hidden}")
 
 
@@ -122,6 +123,17 @@ def _offset_and_scale() -> tuple[Array, Array]:
     offset = np.concatenate([np.full(block.size, block.offset) for block in BLOCKS])
     scale = np.concatenate([np.full(block.size, block.scale) for block in BLOCKS])
     return offset.astype(np.float32), scale.astype(np.float32)
+
+
+def weight_shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+    """Shape of each tensor of a network of this configuration, all of them float32, by the name in its state."""
+    widths = [len(input_columns(config.rules, config.players)), *config.hidden]
+    layers = {f"hidden.{i}": pair for i, pair in enumerate(itertools.pairwise(widths))}
+    layers |= {"policy_head": (widths[-1], NUM_ACTIONS), "value_head": (widths[-1], 1)}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, (inputs, outputs) in layers.items():
+        shapes |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+    return shapes
 
 
 def _zero_layer(inputs: int, outputs: int) -> nn.Linear:

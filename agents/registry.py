@@ -4,6 +4,7 @@ A spec is `NAME` or `NAME?key=value&key=value` for the agents of the table below
 of one, which ends in `.safetensors`.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ class AgentSpecError(ChicagoError, ValueError):
         spec: the spec.
     """
 
-    def __init__(self, spec: str, reason: str) -> None:
+    def __init__(self, spec: object, reason: str) -> None:
         super().__init__(spec, reason)
         self.spec = spec
         self.reason = reason
@@ -167,22 +168,30 @@ def _about(path: Path) -> str:
     return f"network, {path.stat().st_size / 1e6:.1f} MB"
 
 
-def load(spec: str) -> Agent:
+def load(spec: str | os.PathLike[str]) -> Agent:
     """The agent that `spec` names.
 
     Args:
-        spec: `random`, `heuristic:NAME`, the name of a checkpoint, or a path that ends in `.safetensors`.
+        spec: `random`, `heuristic:NAME`, the name of a checkpoint, or a path, text or not, that ends in `.safetensors`.
 
     Raises:
         AgentSpecError: no such agent or option, or a value that is not allowed; the message says what there is.
         MissingExtra: torch or safetensors, which a checkpoint needs, is not installed.
         CheckpointError: a checkpoint that cannot be read (`agents.checkpoint`).
     """
+    if isinstance(spec, os.PathLike):
+        spec = os.fspath(spec)
+    if not isinstance(spec, str):
+        raise AgentSpecError(spec, "a spec is text, or a path")
     if not spec:
         raise AgentSpecError(spec, "no name given" + suggestion("", names()))
     if spec.endswith(SUFFIX):
         path = Path(spec)
-        if not path.is_file():
+        try:
+            there = path.is_file()
+        except (OSError, ValueError) as error:  # a name that no file can have
+            raise AgentSpecError(spec, f"no such file: {getattr(error, 'strerror', None) or error}") from None
+        if not there:
             raise AgentSpecError(spec, "no such file")
         return _load_checkpoint(path)
     name, mark, text = spec.partition("?")

@@ -17,6 +17,7 @@ _INK, _GRID, _MARK = "#222222", "#d5d5d5", "#2266aa"
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
+    "text.parse_math": False,  # $ is a sign like others in a name
     "svg.fonttype": "path",  # looks the same whatever fonts there are
     "svg.hashsalt": "chicago-env",  # the same plot is the same file
 }
@@ -87,6 +88,10 @@ def heat_map(ranking: Result) -> "Figure":
     return figure
 
 
+PLOTS = {"intervals": intervals, "pairs": heat_map}
+"""What draws each plot, by name."""
+
+
 def _style() -> Any:
     import matplotlib as mpl  # noqa: PLC0415 - an optional dependency
 
@@ -95,12 +100,11 @@ def _style() -> Any:
 
 def plots_of(ranking: Result) -> dict[str, tuple[bytes, bytes]]:
     """Every plot by name, as SVG and as PNG."""
-    makers = {"intervals": intervals}
-    if ranking.pairs:
-        makers["pairs"] = heat_map
     plots = {}
     with _style():
-        for name, make in makers.items():
+        for name, make in PLOTS.items():
+            if make is heat_map and not ranking.pairs:
+                continue
             figure = make(ranking)
             vector, pixels = io.BytesIO(), io.BytesIO()
             figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)

@@ -68,6 +68,74 @@ class Ranking(Result):
         return write_report(self, Path(folder))
 
 
+class Plan(NamedTuple):
+    """What `rank` is to play, checked; names as there."""
+
+    names: list[str]
+    players: int
+    rules: Rules
+    boards: int
+    matches: int
+    seed: int
+    anchor: str
+    max_deals: int
+    rows: int
+
+
+def _is_name(name: object) -> bool:
+    """Whether this is text that can be written as JSON and into a page: not bytes of a path that are no UTF-8."""
+    return isinstance(name, str) and name == name.encode("utf-8", "replace").decode()
+
+
+def check_plan(
+    agents: Mapping[str, Agent],
+    *,
+    players: int = 2,
+    rules: str | Mapping[str, object] | Rules = "pagat",
+    boards: int = 1000,
+    matches: int = 200,
+    seed: int = 0,
+    anchor: str | None = None,
+    max_deals: int = MAX_DEALS,
+    rows: int = DEFAULT_ROWS,
+) -> Plan:
+    """Checks the arguments of `rank`, so that something else can be done before it plays.
+
+    Raises:
+        SetupError: an impossible argument.
+        RulesError: impossible rules or number of players.
+        MissingExtra: scipy or choix is not installed.
+    """
+    if not isinstance(agents, Mapping):
+        raise SetupError(
+            "agents: a mapping from names to agents is needed, {'novice': agents.load('heuristic:novice')}"
+        )
+    names = list(agents)
+    if not names:
+        raise SetupError("agents: none given; a ranking needs at least one")
+    for name, agent in agents.items():
+        if not _is_name(name):
+            raise SetupError(f"agents: {name!r} is no name; a name is text that UTF-8 can write")
+        if isinstance(agent, type) or not callable(getattr(agent, "act", None)):
+            hint = "; text is turned into an agent by agents.load" if isinstance(agent, str) else ""
+            raise SetupError(f"agents[{name!r}]: {agent!r} has no method `act` of an object{hint}")
+    if anchor is not None and anchor not in names:
+        raise SetupError(f"anchor: {anchor!r} is none of the agents{suggestion(str(anchor), names)}")
+    plan = Plan(
+        names,
+        check_players(players),
+        parse_rules(rules),
+        check_int("boards", boards, 0, MAX_BOARDS),
+        check_int("matches", matches, 0, MAX_BOARDS),
+        check_int("seed", seed, 0, SEED_LIMIT - 1),
+        names[0] if anchor is None else anchor,
+        check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS),
+        check_int("rows", rows, 1, 1 << 20),
+    )
+    require(*STATISTICS)
+    return plan
+
+
 def rank(
     agents: Mapping[str, Agent],
     *,
@@ -107,41 +175,33 @@ def rank(
         MissingExtra: scipy or choix is not installed.
     """
     started = time.perf_counter()
-    if not isinstance(agents, Mapping):
-        raise SetupError(
-            "agents: a mapping from names to agents is needed, {'novice': agents.load('heuristic:novice')}"
-        )
-    names = list(agents)
-    if not names:
-        raise SetupError("agents: none given; a ranking needs at least one")
-    for name, agent in agents.items():
-        if isinstance(agent, type) or not callable(getattr(agent, "act", None)):
-            hint = "; text is turned into an agent by agents.load" if isinstance(agent, str) else ""
-            raise SetupError(f"agents[{name!r}]: {agent!r} has no method `act` of an object{hint}")
-    if anchor is not None and anchor not in agents:
-        raise SetupError(f"anchor: {anchor!r} is none of the agents{suggestion(anchor, names)}")
-    players = check_players(players)
-    table = _Tables(names, players, parse_rules(rules), check_int("seed", seed, 0, SEED_LIMIT - 1))
-    table.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
-    table.rows = check_int("rows", rows, 1, 1 << 20)
-    boards = check_int("boards", boards, 0, MAX_BOARDS)
-    matches = check_int("matches", matches, 0, MAX_BOARDS)
-    require(*STATISTICS)
-    deals = table.play(agents, "deal", boards, progress, on_record)
-    decided = table.play(agents, "match", matches, progress, on_record)
+    plan = check_plan(
+        agents,
+        players=players,
+        rules=rules,
+        boards=boards,
+        matches=matches,
+        seed=seed,
+        anchor=anchor,
+        max_deals=max_deals,
+        rows=rows,
+    )
+    table, names = _Tables(plan), plan.names
+    deals = table.play(agents, "deal", plan.boards, progress, on_record)
+    decided = table.play(agents, "match", plan.matches, progress, on_record)
     config = {
         "versions": _versions(),
-        "players": players,
+        "players": plan.players,
         "rules": format_rules(table.rules),
         "rules_fields": table.rules.to_dict(),
         "agents": names,
-        "boards": boards,
-        "matches": matches,
+        "boards": plan.boards,
+        "matches": plan.matches,
         "seed": table.seed,
         "max_deals": table.max_deals,
         "start_scores": "deals: even boards 0, odd boards uniform over 0 … target - 1; matches: 0",
         "confidence": CONFIDENCE,
-        "anchor": names[0] if anchor is None else anchor,
+        "anchor": plan.anchor,
     }
     results = tuple(_pair_result(names, p, pair, deals, decided) for p, pair in enumerate(table.pairs))
     speeds = {name: table.clock.speed(name) for name in names}
@@ -178,16 +238,15 @@ class _Played:
 class _Tables:
     """Plays the boards of all pairs."""
 
-    max_deals = MAX_DEALS
-    rows = DEFAULT_ROWS
-
-    def __init__(self, names: list[str], players: int, rules: Rules, seed: int) -> None:
-        self.names = names
-        self.players = players
-        self.rules = rules
-        self.seed = seed
-        self.pairs = pairs(len(names))
-        self.lineups = lineups(players)
+    def __init__(self, plan: Plan) -> None:
+        self.names = plan.names
+        self.players = plan.players
+        self.rules = plan.rules
+        self.seed = plan.seed
+        self.max_deals = plan.max_deals
+        self.rows = plan.rows
+        self.pairs = pairs(len(plan.names))
+        self.lineups = lineups(plan.players)
         self.clock = Clock()
 
     def play(

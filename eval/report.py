@@ -7,11 +7,17 @@ from typing import Any
 
 from chicago_env.files import replacing
 from eval.extras import REPORT, require
+from eval.plots import PLOTS
 from eval.results import Result
 from eval.tables import matrix_cell, points_text, rating_text, speed_text, title_of, wins_text
 
 TEMPLATE = Path(__file__).parent / "templates" / "ranking.html.j2"
 PAGE, DATA = "ranking.html", "ranking.json"
+
+
+def files_of(folder: Path) -> list[Path]:
+    """What `write_report` writes, the plot of pairs only where there are any."""
+    return [folder / name for name in (DATA, PAGE, *(f"{plot}.png" for plot in PLOTS))]
 
 
 def command_of(ranking: Result) -> str:

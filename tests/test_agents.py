@@ -209,6 +209,27 @@ def with_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, "search:x", Entry("for tests", make, {"budget": budget, "depth": budget}))
 
 
+@pytest.mark.parametrize("spec", [5, None, b"random", "a" * 5000 + ".safetensors", "a\0.safetensors", Path("nobody")])
+def test_what_is_no_spec_is_refused(spec: object) -> None:
+    with pytest.raises(AgentSpecError):
+        agents.load(spec)  # type: ignore[arg-type]  # on purpose
+
+
+def test_an_agent_that_writes_into_its_mask_makes_nothing_legal() -> None:
+    class Cheat:
+        name = "cheat"
+
+        def act(self, observations, masks, rng):
+            masks[:] = 1
+            return np.full(len(masks), NUM_ACTIONS - 1)
+
+    observations, masks = some_batch()
+    before = masks.copy()
+    with pytest.raises(AgentError, match="illegal"):
+        agents.ask(Cheat(), observations, masks, np.random.default_rng(0))
+    assert (masks == before).all()
+
+
 @pytest.mark.usefixtures("with_options")
 def test_options_are_read_strictly() -> None:
     assert agents.load("search:x").answer == {}

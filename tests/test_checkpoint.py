@@ -13,7 +13,7 @@ import torch
 import agents
 from agents import checkpoint
 from agents.checkpoint import CheckpointInfo, load_checkpoint, read_checkpoint, save_checkpoint
-from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet, input_columns
+from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet, input_columns, weight_shapes
 from chicago_env import PRESETS, BatchEnv, Rules, parse_rules
 from chicago_env.errors import CheckpointError, SetupError
 from chicago_env.layout import BLOCKS, EXACT, OBSERVATION_SIZE, slice_of
@@ -216,6 +216,66 @@ def test_unknown_and_missing_fields(saved) -> None:
     resigned(saved, lambda metadata, _: [metadata.pop("extra"), metadata.pop("seed")])
     with pytest.raises(CheckpointError, match="fields: seed"):
         load_checkpoint(saved)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("steps", 1.5),
+        ("steps", -1),
+        ("steps", 10**400),
+        ("seconds", float("nan")),
+        ("seconds", float("inf")),
+        ("seconds", -1),
+        ("seed", -1),
+        ("seed", True),
+        ("parent", 5),
+        ("ratings", 5),
+        ("ratings", {"a": float("nan")}),
+        ("training", "x"),
+        ("training", {"a": {1}}),
+        ("training", {1: "a"}),
+    ],
+)
+def test_information_that_could_not_be_read_is_not_written(saved, field, value) -> None:
+    with pytest.raises(SetupError, match=f"metadata field {field}"):
+        CheckpointInfo(CONFIG, **{field: value})
+    metadata, tensors = checkpoint.read_tensors(saved, checkpoint.FORMAT, checkpoint.VERSION)
+    if field in {"steps", "seed"} or value == -1:
+        checkpoint.write_tensors(saved, {**metadata, field: value}, tensors)
+        with pytest.raises(CheckpointError, match=f"field {field}"):
+            load_checkpoint(saved)
+
+
+def test_a_header_that_is_too_long_is_not_written(saved) -> None:
+    before = saved.read_bytes()
+    with pytest.raises(CheckpointError, match="too much to be read again"):
+        save_checkpoint(saved, make_net(), CheckpointInfo(CONFIG, {"note": "x" * checkpoint.MAX_HEADER}))
+    assert saved.read_bytes() == before
+
+
+def test_shapes_follow_from_the_configuration() -> None:
+    for config in (CONFIG, NetworkConfig((Rules(), PRESETS["open-card"]), (2, 4), (5,))):
+        state = PolicyValueNet(config).state_dict()
+        assert weight_shapes(config) == {name: tuple(tensor.shape) for name, tensor in state.items()}
+        assert {tensor.dtype for tensor in state.values()} == {torch.float32}
+
+
+def test_a_file_that_only_claims_a_large_network_takes_no_memory(saved, monkeypatch) -> None:
+    resigned(saved, lambda metadata, _: metadata.update(network={"hidden": [8192] * 8}))
+    monkeypatch.setattr(checkpoint, "PolicyValueNet", lambda _: pytest.fail("memory taken"))
+    with pytest.raises(CheckpointError, match="tensors missing"):
+        read_checkpoint(saved)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn])
+def test_types_that_numpy_has_not_are_refused(saved, dtype, monkeypatch) -> None:
+    metadata, tensors = checkpoint.read_tensors(saved, checkpoint.FORMAT, checkpoint.VERSION)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "_digest", lambda *_: "")
+        checkpoint.write_tensors(saved, metadata, {**tensors, "value_head.bias": torch.zeros(1).to(dtype)})
+    with pytest.raises(CheckpointError, match=r"value_head\.bias is torch\..*which no file"):
+        read_checkpoint(saved)
 
 
 def test_format_and_version(saved) -> None:

@@ -326,7 +326,8 @@ def test_the_report_is_one_page_that_loads_nothing(three: Ranking, tmp_path: Pat
 
 def test_names_cannot_write_into_the_page(tmp_path: Path) -> None:
     hostile = '<script>alert("x")</script>'
-    ranking = rank({hostile: RANDOM, "$x_1$ & [bold]": RANDOM}, boards=2, matches=2, max_deals=2)
+    names = (hostile, "$x_1$ & [bold]", r"$\frac{$")  # the last is no formula that could be drawn
+    ranking = rank(dict.fromkeys(names, RANDOM), boards=2, matches=2, max_deals=2)
     page = ranking.write_report(tmp_path).read_text("utf-8")
     assert "<script" not in page
     assert "&lt;script&gt;" in page
@@ -377,6 +378,59 @@ def test_bad_input_is_one_line_and_an_exit_code(
     assert len(shown.err.splitlines()) == 1
     assert message in shown.err
     assert os.listdir(tmp_path) == []
+
+
+def test_two_results_in_one_file_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words, message in (
+        (["--json", "a.jsonl", "--records", str(tmp_path / "a.jsonl")], "two results"),
+        (["--out", "d", "--json", "d/ranking.json"], "two results"),
+        (["--out", "d", "--json", "d/../d/pairs.png"], "two results"),
+        (["--out", "d", "--json", "d"], "two results"),
+        (["--json", ""], "Is a directory"),
+        (["--json", "."], "Is a directory"),
+    ):
+        assert run(["eval", "rank", "random", "random", *SMALL, *words]) == 2
+        assert message in capsys.readouterr().err
+        assert os.listdir(tmp_path) == []
+    (tmp_path / "d" / "ranking.json").mkdir(parents=True)
+    assert run(["eval", "rank", "random", "random", *SMALL, "--out", "d"]) == 2
+    assert "Is a directory" in capsys.readouterr().err
+
+
+def test_bad_arguments_make_no_files_and_an_empty_one_is_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = ["--out", "x/y", "--records", "r.jsonl"]
+    assert run(["eval", "rank", "random", "random", "--boards", "-1", *files]) == 2
+    assert os.listdir(tmp_path) == []
+    with monkeypatch.context() as patch:
+        patch.setattr("eval.ranking.play_games", lambda *_args, **_options: (_ for _ in ()).throw(SetupError("no")))
+        assert run(["eval", "rank", "random", "random", *SMALL, *files]) == 2
+    assert os.listdir(tmp_path) == []
+    (tmp_path / "r.jsonl").touch()
+    assert run(["eval", "rank", "random", "random", *SMALL, *files]) == 0
+    assert sum(1 for _ in read_records("r.jsonl")) == 2 * (6 + 2)
+    assert (tmp_path / "x" / "y" / "ranking.html").exists()
+
+
+def test_names_that_utf_8_cannot_write_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    for name in (1, None, "\udcff.safetensors"):
+        with pytest.raises(SetupError, match="is no name"):
+            rank({name: RANDOM, "b": RANDOM})
+
+
+def test_a_demo_that_could_not_be_ranked_trains_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("train.run.train", lambda *_args, **_options: pytest.fail("trained"))
+    assert run(["demo", "--boards", "-1", "--out", str(tmp_path / "demo")]) == 2
+    assert "boards: -1" in capsys.readouterr().err
+    assert not (tmp_path / "demo").exists()
 
 
 def test_what_is_there_already_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

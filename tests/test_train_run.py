@@ -13,13 +13,16 @@ import pytest
 import torch
 
 import agents
-from agents.checkpoint import read_info
+from agents.checkpoint import SUFFIX, read_info, read_tensors, write_tensors
+from agents.networks import MAX_LAYERS, MAX_WIDTH
 from chicago_env.errors import CheckpointError, UsageError
+from train import catalogue, state
+from train import config as config_module
 from train import run as run_module
 from train.cli import run as chicago
-from train.config import TrainConfig, read_config
+from train.config import STATE, TrainConfig, read_config
 from train.ppo import SelfPlayPPO, TrainingDiverged
-from train.run import OPPONENTS, STATE, train
+from train.run import OPPONENTS, train
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = 6 * 32 * 8
@@ -245,6 +248,22 @@ def test_bad_options_are_told_in_one_line(options, message, capsys) -> None:
         ('{"envs": 0}', "envs: 0 is not within"),
         ("[]", "JSON object"),
         ("{", "cannot be read"),
+        ("[" * 200_000, "cannot be read"),
+        ('{"reward": "pints"}', "reward: 'pints' is not one of equity, points, win"),
+        ('{"precision": "bf16"}', "precision"),
+        ('{"epochs": true}', "epochs: True is not a whole number"),
+        ('{"rollout": 3.5}', r"rollout: 3\.5 is not a whole number"),
+        ('{"eval_matches": 1.5}', "eval_matches"),
+        ('{"hidden": [8.5]}', "hidden: .* is not a tuple of whole numbers"),
+        ('{"hidden": 512}', "hidden"),
+        ('{"hidden": [8, 8, 8, 8, 8, 8, 8, 8, 8]}', "hidden: 1 to 8 layers"),
+        ('{"clip": null}', "clip: None is not a number"),
+        ('{"minutes": "20"}', "minutes"),
+        ('{"name": 5}', "name: 5 is not text"),
+        ('{"name": "a\\u0000"}', "no plain file name"),
+        ('{"name": "a\\udcff"}', "no plain file name"),
+        (f'{{"name": "{"a" * 300}"}}', "no plain file name"),
+        ('{"name": "State"}', "is taken"),
     ],
 )
 def test_configurations_with_mistakes_are_refused(tmp_path, text, message) -> None:
@@ -254,6 +273,114 @@ def test_configurations_with_mistakes_are_refused(tmp_path, text, message) -> No
         read_config(path)
     with pytest.raises(UsageError, match="cannot be read"):
         read_config(tmp_path / "missing")
+
+
+def test_limits_of_layers_are_those_of_networks() -> None:
+    assert config_module._MAX_LAYERS == MAX_LAYERS
+    assert ("hidden", 1, MAX_WIDTH) in config_module._RANGES
+    assert config_module._SUFFIX == SUFFIX
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--threads", "0"], "threads: 0"),
+        (["--threads", "5000"], "threads: 5000"),
+        (["--device", "cuda"], "cuda is not available"),
+    ],
+)
+def test_what_the_machine_has_not_is_told_before_the_folder_is_made(
+    options, message, tmp_path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert chicago(["train", *options, "--steps", "256", "--out", str(tmp_path / "run")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_in_the_place_of_a_file_is_told_before_training(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(run_module, "make_model", lambda _: pytest.fail("training began"))
+    (tmp_path / "agent.safetensors").mkdir()
+    with pytest.raises(OSError, match=r"agent\.safetensors"):
+        train(TINY, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 5 bytes")]
+)
+def test_too_little_memory_is_told(error, tmp_path, monkeypatch) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(run_module, "make_model", fail)
+    with pytest.raises(UsageError, match="memory does not suffice"):
+        train(TINY, tmp_path)
+    error = RuntimeError("another")
+    with pytest.raises(RuntimeError, match="another"):
+        train(TINY, tmp_path)
+
+
+@pytest.mark.parametrize(("envs", "rollout", "minibatch"), [(1, 2, 2), (1, 3, 2), (3, 3, 2)])
+def test_the_smallest_rollouts_train(envs, rollout, minibatch, tmp_path) -> None:
+    config = replaced(envs=envs, rollout=rollout, minibatch=minibatch, steps=300, learning_rate=1e-3)
+    assert train(config, tmp_path, threads=1).finished
+
+
+def test_another_configuration_in_the_folder_is_refused(tmp_path) -> None:
+    train(replaced(steps=256), tmp_path, threads=1)
+    path = tmp_path / "config.json"
+    data = json.loads(path.read_text())
+    for change in ({"gamma": 0.5}, {"eval_matches": 3}, {"steps": 512}):
+        path.write_text(json.dumps({**data, **change}))
+        with pytest.raises(CheckpointError, match=f"another configuration: {next(iter(change))} was"):
+            train(TrainConfig(), tmp_path, resume=True, threads=1)
+
+
+def test_a_field_that_is_newer_than_the_run_has_its_default(tmp_path) -> None:
+    train(replaced(steps=256), tmp_path, threads=1)
+    resigned(tmp_path / STATE, lambda data: data["about"]["config"].pop("exploration"))
+    assert train(TrainConfig(), tmp_path, resume=True, threads=1).finished
+
+
+def resigned(path: Path, change) -> None:
+    metadata, tensors = read_tensors(path, state.FORMAT, state.VERSION)
+    change(metadata)
+    write_tensors(path, metadata, tensors)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("counters", "steps", 10**400),
+        ("counters", "steps", -1),
+        ("counters", "updates", "many"),
+        ("about", "seconds", "long"),
+        ("about", "seconds", -1),
+        ("about", "evaluations", 1.5),
+        ("about", "equity_rounds", 10**400),
+        ("about", "config", None),
+    ],
+)
+def test_signed_states_that_make_no_sense_are_refused(part, name, value, tmp_path) -> None:
+    train(replaced(steps=256), tmp_path, threads=1)
+    resigned(tmp_path / STATE, lambda data: data[part].update({name: value}))
+    with pytest.raises(CheckpointError, match=STATE):
+        train(TrainConfig(), tmp_path, resume=True, threads=1)
+
+
+def test_a_damaged_log_does_not_keep_a_run_from_going_on(tmp_path) -> None:
+    break_off(tmp_path, TINY, after=2)
+    with (tmp_path / "log.jsonl").open("ab") as file:
+        file.write(b"\xff\xfe\n" + b"[" * 200_000 + b'\n{"steps": 1' + b"0" * 400 + b"}\n")
+    assert train(TrainConfig(), tmp_path, resume=True, threads=1).finished
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [line["steps"] for line in lines] == [256 * (i + 1) for i in range(6)]
+
+
+def test_the_catalogue_tells_what_is_wrong_in_one_line(tmp_path, capsys) -> None:
+    for words in (["nonsense"], ["add", str(tmp_path)]):
+        assert catalogue.run(words) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_damaged_state_is_refused(tmp_path) -> None:

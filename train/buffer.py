@@ -92,12 +92,13 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         """One pass over all complete decisions in minibatches, each of the same size give or take one.
 
         Args:
-            batch_size: largest size; None for everything at once.
+            batch_size: largest size, but for the last of an odd number in twos; None for everything at once.
         """
         assert self.full, "the rollout is not finished"
         count = len(self.usable)
         order = torch.randperm(count, generator=self.generator).to(self.device)
-        parts = 1 if batch_size is None else -(-count // batch_size)
+        # never a single decision: advantages are measured by their spread
+        parts = 1 if batch_size is None else max(1, min(-(-count // batch_size), count // 2))
         tables = (
             self.input_table.flatten(0, 1),
             self.action_table.flatten(),

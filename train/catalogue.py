@@ -15,13 +15,14 @@ from agents import load
 from agents.base import Agent
 from agents.checkpoint import SUFFIX, CheckpointInfo, load_checkpoint, read_checkpoint, read_info, save_checkpoint
 from agents.registry import CHECKPOINTS
-from chicago_env.errors import UsageError
+from chicago_env.cli import BAD_INPUT
+from chicago_env.errors import ChicagoError, UsageError
 from chicago_env.files import replacing
 from chicago_env.notation import format_rules
 from eval.ranking import rank
-from train.config import TrainConfig, read_config
+from train.config import CONFIG, TrainConfig, read_config
 from train.log import LOG
-from train.run import CONFIG, OPPONENTS, checkpoint_path
+from train.run import OPPONENTS, checkpoint_path
 
 BOARDS, MATCHES, SEED = 2000, 3000, 1_000_003
 """Boards of single deals and of whole matches against each opponent, and their seed, which no evaluation in training has."""
@@ -80,7 +81,7 @@ def add(run: Path, folder: Path = CHECKPOINTS) -> Path:
     save_checkpoint(target, net, dataclasses.replace(info, ratings=rate(load_checkpoint(source), info)))
     with replacing(folder / f"{config.name}.json") as file:
         file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
-    lines = (run / LOG).read_text("utf-8").splitlines()
+    lines = (run / LOG).read_text("utf-8", "replace").splitlines()
     kept = sorted({round(i * (len(lines) - 1) / (LOG_LINES - 1)) for i in range(LOG_LINES)}) if lines else []
     with replacing(folder / f"{config.name}.log.jsonl") as file:
         file.write("".join(lines[i] + "\n" for i in kept).encode())
@@ -160,5 +161,14 @@ def main(words: list[str]) -> int:
     return 0
 
 
+def run(words: list[str]) -> int:
+    """The command; what goes wrong is told in one line, and the exit code is 2."""
+    try:
+        return main(words)
+    except (ChicagoError, OSError) as error:
+        sys.stderr.write(f"train.catalogue: {' '.join(str(error).split())}\n")
+        return BAD_INPUT
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:]))

@@ -2,15 +2,24 @@
 
 import dataclasses
 import json
+import types
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from chicago_env.errors import UsageError
 from chicago_env.notation import parse_rules
 from chicago_env.rules import check_players, suggestion
 
 MAX_SEED = (1 << 63) - 1
+CONFIG, STATE = "config.json", "state.safetensors"
+"""Files of a run, beside its checkpoint."""
+
+_SUFFIX = (
+    ".safetensors"  # of checkpoints; `agents.checkpoint` and `agents.networks` import torch, which --help need not
+)
+_MAX_FILE_NAME = 255  # bytes, on nearly every system
+_MAX_LAYERS = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,16 +87,18 @@ class TrainConfig:
     """Seconds between two savings of the state of the run."""
 
     def __post_init__(self) -> None:
+        for name, kind in get_type_hints(TrainConfig).items():
+            if not _is_a(getattr(self, name), kind):
+                raise UsageError(f"{name}: {getattr(self, name)!r} is not {_in_words(kind)}")
         check_players(self.players)
         parse_rules(self.rules)
         if self.minutes is not None and self.steps is not None:
             raise UsageError("give minutes or steps, not both")
-        if not self.name or Path(self.name).name != self.name or self.name.startswith((".", "-")):
-            raise UsageError(f"name: {self.name!r} is no plain file name")
+        _check_name(self.name)
         if self.device not in {"cpu", "cuda"}:
             raise UsageError(f"device: {self.device!r} is unknown; there are cpu and cuda")
-        if not self.hidden:
-            raise UsageError("hidden: at least one layer is needed")
+        if not 1 <= len(self.hidden) <= _MAX_LAYERS:
+            raise UsageError(f"hidden: 1 to {_MAX_LAYERS} layers are possible, not {len(self.hidden)}")
         for name, low, high in _RANGES:
             for value in [getattr(self, name)] if name != "hidden" else self.hidden:
                 if value is not None and not low <= value <= high:
@@ -115,10 +126,38 @@ class TrainConfig:
             if name not in known:
                 raise UsageError(f"unknown key {name!r} of a training configuration{suggestion(name, known)}")
             values[name] = tuple(value) if isinstance(value, list) else value
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise UsageError(f"training configuration: {error}") from None
+        return cls(**values)
+
+
+def _is_a(value: object, kind: Any) -> bool:
+    """Whether a value has the type of a field's annotation; whole numbers are numbers too, truth values are not."""
+    if get_origin(kind) in {Union, types.UnionType}:
+        return any(_is_a(value, each) for each in get_args(kind))
+    if get_origin(kind) is Literal:
+        return isinstance(value, str) and value in get_args(kind)
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_is_a(each, get_args(kind)[0]) for each in value)
+    return type(value) in ((int, float) if kind is float else (kind,))
+
+
+def _in_words(kind: Any) -> str:
+    if get_origin(kind) in {Union, types.UnionType}:
+        return " or ".join(_in_words(each) for each in get_args(kind) if each is not types.NoneType)
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    if get_origin(kind) is tuple:
+        return "a tuple of whole numbers"
+    return {int: "a whole number", float: "a number", str: "text"}[kind]
+
+
+def _check_name(name: str) -> None:
+    """Checks that a checkpoint may have this name, next to the other files of the run."""
+    # not printable: control characters, and what a name that is not UTF-8 is read as
+    plain = name and Path(name).name == name and not name.startswith((".", "-")) and name.isprintable()
+    if not plain or len(f"{name}{_SUFFIX}".encode()) > _MAX_FILE_NAME:
+        raise UsageError(f"name: {name!r} is no plain file name")
+    if f"{name}{_SUFFIX}".casefold() in {CONFIG, STATE}:
+        raise UsageError(f"name: {name!r} is taken: {STATE} is the state of the run")
 
 
 _RANGES: tuple[tuple[str, float, float], ...] = (
@@ -155,7 +194,7 @@ def read_config(path: Path) -> TrainConfig:
     """
     try:
         data = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: cannot be read as a training configuration: {error}") from None
     if not isinstance(data, dict):
         raise UsageError(f"{path}: a training configuration is a JSON object")

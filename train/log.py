@@ -20,7 +20,7 @@ class JsonLines(KVWriter):
     def __init__(self, path: Path, steps: int) -> None:
         """Opens the file; lines of later steps than `steps`, of a run that was killed, are taken out."""
         if path.exists():
-            kept = [line for line in path.read_text("utf-8").splitlines() if _steps_of(line) <= steps]
+            kept = [line for line in path.read_text("utf-8", "replace").splitlines() if _steps_of(line) <= steps]
             with replacing(path) as file:
                 file.write("".join(line + "\n" for line in kept).encode())
         self._file = path.open("a", encoding="utf-8")
@@ -38,10 +38,10 @@ class JsonLines(KVWriter):
 
 
 def _steps_of(line: str) -> float:
-    """Steps of a line of the log; infinite for a line that was cut off."""
+    """Steps of a line of the log; infinite for a line that was cut off or is none of the log."""
     try:
         return float(json.loads(line)["steps"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return float("inf")
 
 

@@ -142,7 +142,7 @@ class SelfPlayPPO(MaskablePPO):
             last_values = self.policy.net(self._tensors(step.observation, step.mask)[0])[1]
         rollout_buffer.finish(last_values, step.seat)
         self._last_obs = step.observation
-        self.logger.record("rollout/entropy_share", float(torch.stack(shares).mean()))
+        self.logger.record("rollout/entropy_share", float(torch.stack(shares).nanmean()))
         callback.on_rollout_end()
         return True
 
@@ -159,14 +159,15 @@ class SelfPlayPPO(MaskablePPO):
         return inputs, torch.from_numpy(masks).to(self.device) != 0
 
     def train(self) -> None:
-        """One update from the buffer.
+        """One update from the buffer, if there are decisions in it to learn from.
 
         Raises:
             TrainingDiverged: a weight is not finite afterwards.
         """
         started = time.perf_counter()
         self.ent_coef = self.entropy_schedule(self._current_progress_remaining)
-        super().train()
+        if len(self.rollout_buffer.usable) > 1:  # one alone has no spread to measure its advantage by
+            super().train()
         self.logger.record("train/ent_coef", self.ent_coef)
         for name, weights in self.policy.net.named_parameters():
             if not torch.isfinite(weights).all():

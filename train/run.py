@@ -4,7 +4,6 @@ import contextlib
 import json
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,14 +16,14 @@ from agents import load
 from agents.base import Agent
 from agents.checkpoint import SUFFIX, CheckpointInfo, save_checkpoint
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
-from chicago_env.errors import UsageError
+from chicago_env.errors import CheckpointError, SetupError, UsageError
 from chicago_env.files import replacing
 from chicago_env.notation import parse_rules
 from chicago_env.pool import default_threads
-from chicago_env.setup import MAX_DEALS
+from chicago_env.setup import MAX_DEALS, check_int
 from chicago_env.vector import BatchEnv
 from eval.ranking import rank
-from train.config import TrainConfig, read_config
+from train.config import CONFIG, MAX_SEED, STATE, TrainConfig, read_config
 from train.deal_reward import DealLog, DealReward
 from train.envs import SelfPlayVecEnv
 from train.equity import ClosedEquity
@@ -33,13 +32,14 @@ from train.ppo import SelfPlayPPO, TrainingDiverged
 from train.solved_equity import solve_equity
 from train.state import load_state, save_state
 
-CONFIG, STATE = "config.json", "state.safetensors"
 OPPONENTS = ("random", "heuristic:novice")
 """The fixed opponents of evaluations during a run."""
 
 _SCORES_SPREAD = 52  # start scores of single deals are drawn from 0 … 51, less where the target is lower
 _LOGGED_DEALS = 400_000  # the last deals, from which the chance to win is solved
 _FOREVER = 1 << 60
+_MAX_THREADS = 1024
+_OUT_OF_MEMORY = ("allocate memory", "not enough memory", "out of memory", "Storage size calculation overflowed")
 
 
 class Progress(NamedTuple):
@@ -80,7 +80,8 @@ def prepare_folder(folder: Path, config: TrainConfig, *, resume: bool) -> TrainC
     """Makes the folder of a run, writes the configuration into it, or reads the one of the run to be resumed.
 
     Raises:
-        UsageError: there is a run already, or none to resume, or it has another configuration.
+        UsageError: there is a run already, or none to resume, or it has another configuration, or this machine has not
+            the device.
         OSError: the folder cannot be written.
     """
     if resume:
@@ -93,13 +94,20 @@ def prepare_folder(folder: Path, config: TrainConfig, *, resume: bool) -> TrainC
         config = TrainConfig.from_dict(saved)
     elif (folder / STATE).exists():
         raise UsageError(f"{folder} holds a run already; resume it, or give another folder")
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise UsageError("device: cuda is not available here")
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        pass
+    for path in (folder / STATE, checkpoint_path(folder, config)):
+        with contextlib.suppress(_Tried), replacing(path):
+            raise _Tried
     if not resume:
         with replacing(folder / CONFIG) as file:
             file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
     return config
+
+
+class _Tried(Exception):
+    """A file could be written; it is left as it was."""
 
 
 def _compile() -> None:
@@ -220,9 +228,33 @@ class _Run(BaseCallback):
         self._started = self._saved = self._evaluated = time.monotonic()
 
     def start(self, about: dict[str, Any], steps: int) -> None:
-        """Takes up what earlier parts of the run left."""
-        self.before, self.evaluations = float(about.get("seconds", 0.0)), int(about.get("evaluations", 0))
-        self.rounds = int(about.get("equity_rounds", 0))
+        """Takes up what earlier parts of the run left.
+
+        Raises:
+            CheckpointError: the run was of another configuration, or what is said about it makes no sense.
+        """
+        path, standard = self.folder / STATE, TrainConfig().to_dict()
+        if about:
+            saved = about.get("config")
+            if not isinstance(saved, dict):
+                raise CheckpointError(path, "does not say of which configuration it is")
+            ours = self.config.to_dict()
+            for name in (*ours, *saved):
+                was = saved.get(name, standard.get(name))  # a field that is newer than the run
+                if name not in ours or ours[name] != was:
+                    now = ours.get(name, "unknown")
+                    raise CheckpointError(
+                        path, f"of another configuration: {name} was {was!r}; in {CONFIG} it is {now!r}"
+                    )
+        try:
+            seconds = about.get("seconds", 0.0)
+            if type(seconds) not in (int, float) or not 0 <= seconds <= _FOREVER:
+                raise SetupError(f"seconds: {seconds!r} is no time")
+            self.before = float(seconds)
+            self.evaluations = check_int("evaluations", about.get("evaluations", 0), 0, MAX_SEED)
+            self.rounds = check_int("equity_rounds", about.get("equity_rounds", 0), 0, self.config.equity_rounds)
+        except SetupError as error:
+            raise CheckpointError(path, f"damaged: {error}") from None
         self.first_steps = steps
         self._started = self._saved = self._evaluated = time.monotonic()
 
@@ -360,6 +392,24 @@ def _stopping(run: _Run) -> Iterator[None]:
             signal.signal(caught, handler)
 
 
+@contextlib.contextmanager
+def _memory() -> Iterator[None]:
+    """Says what to do where memory does not suffice.
+
+    Raises:
+        UsageError: in place of the errors of numpy and torch.
+    """
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:  # torch has no class of its own for it, away from a GPU
+        if isinstance(error, RuntimeError) and not any(words in str(error) for words in _OUT_OF_MEMORY):
+            raise
+        raise UsageError(
+            "the memory does not suffice for this run; fewer envs, a shorter rollout or smaller layers need less"
+        ) from error
+
+
+@_memory()
 def train(
     config: TrainConfig,
     folder: Path,
@@ -378,11 +428,13 @@ def train(
         on_progress: called after every update.
 
     Raises:
-        UsageError: a configuration that is impossible or does not fit the folder.
-        CheckpointError: the saved state is damaged.
+        UsageError: a configuration that is impossible or does not fit folder, device or memory.
+        CheckpointError: the saved state is damaged, or of another configuration.
         TrainingDiverged: a weight is no longer finite; the state of the last saving is kept.
         OSError: the folder cannot be written.
     """
+    if threads is not None and (type(threads) is not int or not 1 <= threads <= _MAX_THREADS):
+        raise UsageError(f"threads: {threads!r} is no whole number from 1 to {_MAX_THREADS}")
     config = prepare_folder(folder, config, resume=resume)
     torch.set_num_threads(default_threads() if threads is None else threads)
     _compile()
@@ -392,10 +444,10 @@ def train(
     if config.init is not None and not resume:
         begin_with(model, config.init)
     about = load_state(folder / STATE, model) if resume else {}
+    run.start(about, model.num_timesteps)
     logger = run_logger(folder, model.num_timesteps)
     model.set_logger(logger)
     model.budget = run.remaining
-    run.start(about, model.num_timesteps)
     try:
         with _stopping(run):
             model.learn(_FOREVER, callback=run, reset_num_timesteps=not resume)

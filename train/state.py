@@ -9,6 +9,7 @@ from torch import Tensor
 
 from agents.checkpoint import load_weights, read_tensors, write_tensors
 from chicago_env.errors import CheckpointError, ChicagoError
+from chicago_env.setup import check_int
 from train.ppo import SelfPlayPPO
 
 FORMAT, VERSION = "chicago-training", 1
@@ -16,6 +17,7 @@ FORMAT, VERSION = "chicago-training", 1
 Json = dict[str, Any]
 
 _GAMES, _ADAM, _NET = "games.", "adam.", "net."
+_MAX_COUNT = 1 << 60
 
 
 def save_state(path: Path, model: SelfPlayPPO, about: Json) -> None:
@@ -50,10 +52,12 @@ def load_state(path: Path, model: SelfPlayPPO) -> Json:
         model.policy.generator.set_state(tensors["generator.policy"])
         model.rollout_buffer.generator.set_state(tensors["generator.minibatches"])
         model.env.set_state({name: np.asarray(t.numpy()) for name, t in _part(tensors, _GAMES).items()})
-        model.num_timesteps, model._n_updates = int(counters["steps"]), int(counters["updates"])
+        model.num_timesteps, model._n_updates = (
+            check_int(name, counters[name], 0, _MAX_COUNT) for name in ("steps", "updates")
+        )
     except CheckpointError:
         raise
-    except (KeyError, TypeError, ValueError, RuntimeError, ChicagoError) as error:
+    except (LookupError, TypeError, ValueError, RuntimeError, OverflowError, AttributeError, ChicagoError) as error:
         raise CheckpointError(path, f"does not fit this run: {error}") from None
     assert model.env.last is not None
     model._last_obs = model.env.last.observation

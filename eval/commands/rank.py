@@ -1,10 +1,13 @@
 """The command `chicago eval rank`."""
 
+import errno
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from eval.ranking import Progress
 
 STDOUT = "-"
+_OPTIONS = ("players", "rules", "boards", "matches", "seed", "anchor", "max_deals", "rows")
 
 
 @dataclass(frozen=True)
@@ -54,21 +58,16 @@ class Config:
 
 def run(config: Config) -> int:
     """Plays and prints."""
-    from eval.ranking import rank  # noqa: PLC0415 - `--help` needs none of it
+    from eval.ranking import check_plan, rank  # noqa: PLC0415 - `--help` needs none of it
 
     agents = load_all(config.agents)
+    options: Any = {name: getattr(config, name) for name in _OPTIONS}
+    check_plan(agents, **options)
     _check_outputs(config)
     with ExitStack() as stack:
         ranking = rank(
             agents,
-            players=config.players,
-            rules=config.rules,
-            boards=config.boards,
-            matches=config.matches,
-            seed=config.seed,
-            anchor=config.anchor,
-            max_deals=config.max_deals,
-            rows=config.rows,
+            **options,
             progress=stack.enter_context(progress_bar()),
             on_record=_record_sink(config.records, stack),
         )
@@ -110,24 +109,37 @@ def load_all(specs: tuple[str, ...]) -> "dict[str, Agent]":
 
 
 def _check_outputs(config: Config) -> None:
-    """Finds out before anything is played whether everything can be written, rather than after.
+    """Finds out before anything is played whether everything can be written, rather than after. Makes nothing.
 
     Raises:
-        UsageError: the file of records is there already.
+        UsageError: there are records in the file of records already, or two files are the same.
         OSError: a folder is not there or cannot be written.
         MissingExtra: a report is asked for, and a package that it needs is not installed.
     """
-    folders = []
+    files: list[Path] = []
+    folders: list[Path] = []
     if config.out is not None:
         require(*REPORT)
-        folders.append(Path(config.out))
-        folders[0].mkdir(parents=True, exist_ok=True)
-    if config.json not in {None, STDOUT}:
-        folders.append(Path(str(config.json)).parent)
-    if config.records is not None:
-        if Path(config.records).exists():
-            raise UsageError(f"{config.records}: is there already; records of different runs are not mixed")
-        folders.append(Path(config.records).parent)
+        from eval.report import files_of  # noqa: PLC0415 - `--help` needs none of it
+
+        out = Path(config.out)
+        files += files_of(out)
+        # The folder is made when there is something to write; here its first ancestor that is there is tried.
+        folders.append(next(path for path in (out, *out.absolute().parents) if os.path.lexists(path)))
+    for path in (None if config.json == STDOUT else config.json, config.records):
+        if path is not None:
+            files.append(Path(path))
+            folders.append(files[-1].parent)
+    for file in files:
+        if file.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+    places = [file.resolve() for file in files]
+    taken = [*places, Path(config.out).resolve()] if config.out is not None else places
+    for file, place in zip(files, places, strict=True):
+        if taken.count(place) > 1:
+            raise UsageError(f"{file}: two results would be written to it")
+    if config.records is not None and Path(config.records).exists() and Path(config.records).stat().st_size:
+        raise UsageError(f"{config.records}: is there already; records of different runs are not mixed")
     for folder in folders:
         try:
             with tempfile.TemporaryFile(dir=folder):
@@ -141,7 +153,14 @@ def _record_sink(path: str | None, stack: ExitStack) -> Callable[[dict[str, Any]
         return None
     from chicago_env.records import RecordWriter  # noqa: PLC0415 - only where records are asked for
 
+    stack.push(partial(_tidy, Path(path)) if not Path(path).exists() else lambda *_: None)
     return stack.enter_context(RecordWriter(path)).write
+
+
+def _tidy(path: Path, kind: type[BaseException] | None, *_: object) -> None:
+    """Takes a file of records away that was made for nothing."""
+    if kind is not None and path.exists() and not path.stat().st_size:
+        path.unlink()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chicago_env import cli
 
@@ -39,23 +39,27 @@ def run(config: Config) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `chicago train`
     from agents import load  # noqa: PLC0415 - not needed for --help
     from eval import rank  # noqa: PLC0415 - as above
+    from eval.extras import REPORT, require  # noqa: PLC0415 - as above
+    from eval.ranking import check_plan  # noqa: PLC0415 - as above
     from train.config import TrainConfig  # noqa: PLC0415 - as above
     from train.progress import ranking_bar, training_bar  # noqa: PLC0415 - as above
     from train.run import train  # noqa: PLC0415 - imports torch
 
     folder = config.out if config.out is not None else _free_folder()
     training = TrainConfig(name="demo", minutes=config.minutes, seed=config.seed, eval_seconds=45, eval_matches=50)
+    opponents = {name: load(name) for name in OPPONENTS}
+    options: Any = {"boards": config.boards, "matches": config.matches, "seed": config.seed, "anchor": "random"}
+    check_plan(opponents, **options)  # what is wrong is told before two minutes of training, not after
+    require(*REPORT)
     with training_bar(hidden=config.json) as on_training:
         result = train(training, folder, threads=config.threads, on_progress=on_training)
     if not result.finished:
         print(f"stopped; go on with: chicago train --resume --out {folder}")
         return cli.INTERRUPTED
     trained = str(result.checkpoint)  # its name too, so that the report says how the ranking is repeated
-    field = {trained: load(trained), **{name: load(name) for name in OPPONENTS}}
+    field = {trained: load(trained), **opponents}
     with ranking_bar(hidden=config.json) as on_ranking:
-        ranking = rank(
-            field, boards=config.boards, matches=config.matches, seed=config.seed, anchor="random", progress=on_ranking
-        )
+        ranking = rank(field, **options, progress=on_ranking)
     report = ranking.write_report(folder / "report")
     beaten = {name: _beats(ranking, trained, name) for name in OPPONENTS}
     if config.json:
