@@ -56,7 +56,8 @@ class MatchSetup:
             raise RulesError(f"rules: {self.rules!r} is not Rules; MatchSetup.make takes text", value=self.rules)
         players = check_players(self.players)
         dealer = self.first_dealer
-        scores: object = None if isinstance(self.scores, tuple) and not self.scores else self.scores
+        given: object = self.scores
+        scores = None if isinstance(given, tuple) and not given else given
         fields = {
             "players": players,
             "seed": check_int("seed", self.seed, 0, SEED_LIMIT - 1),

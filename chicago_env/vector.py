@@ -14,7 +14,6 @@ from chicago_env.kernels import batch as kernels
 from chicago_env.kernels.single import legal
 from chicago_env.layout import OBSERVATION_SIZE, SEATS
 from chicago_env.pool import Arrays, default_threads, run_chunks
-from chicago_env.notation import parse_rules
 from chicago_env.rewards import reward_kind
 from chicago_env.rules import Rules, check_players
 from chicago_env.setup import (
