@@ -46,8 +46,11 @@ def _source_hash(package: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_base() -> Path:
-    """`$CHICAGO_CACHE_DIR`, else the user's cache folder, else (where neither can be written) the temporary folder."""
+def _cache_base() -> Path | None:
+    """`$CHICAGO_CACHE_DIR`, else the user's cache folder, else (where neither can be written) the temporary folder.
+
+    None where no folder at all can be written: nothing is kept then.
+    """
     candidates = []
     if os.environ.get("CHICAGO_CACHE_DIR"):
         candidates.append(Path(os.environ["CHICAGO_CACHE_DIR"]))
@@ -62,14 +65,14 @@ def _cache_base() -> Path:
         except OSError:
             continue
     # A folder in a shared temporary directory that somebody else made is not to be trusted: compiled code is loaded from it.
-    base = Path(tempfile.gettempdir()) / f"chicago-env-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    try:
+    with suppress(OSError):
+        base = Path(tempfile.gettempdir()) / f"chicago-env-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
         base.mkdir(mode=0o700, exist_ok=True)
-        if hasattr(os, "getuid") and base.stat().st_uid != os.getuid():
-            raise PermissionError(base)
-    except OSError:
+        if not hasattr(os, "getuid") or base.stat().st_uid == os.getuid():
+            return base
+    with suppress(OSError):
         return Path(tempfile.mkdtemp(prefix="chicago-env-"))
-    return base
+    return None
 
 
 def _prune(base: Path, keep: Path) -> None:
@@ -80,8 +83,10 @@ def _prune(base: Path, keep: Path) -> None:
 
 
 @functools.cache
-def _cache_dir(package: str) -> Path:
+def _cache_dir(package: str) -> Path | None:
     base = _cache_base()
+    if base is None:
+        return None
     folder = base / f"numba-{_source_hash(package)}"
     if not folder.exists():
         _prune(base, folder)
@@ -89,7 +94,7 @@ def _cache_dir(package: str) -> Path:
 
 
 CACHE_DIR = _cache_dir(_PACKAGES[0])
-_announced = config.DISABLE_JIT or any(CACHE_DIR.rglob("*.nbi"))
+_announced = config.DISABLE_JIT or (CACHE_DIR is not None and any(CACHE_DIR.rglob("*.nbi")))
 
 
 def announce_compilation() -> None:
@@ -119,8 +124,10 @@ def inlined(function: F) -> F:
 
 def _compiled(function: F, **options: Any) -> F:
     previous = config.CACHE_DIR
-    config.CACHE_DIR = str(_cache_dir(function.__module__.partition(".")[0]))
+    folder = _cache_dir(function.__module__.partition(".")[0])
+    if folder is not None:
+        config.CACHE_DIR = str(folder)
     try:
-        return cast(F, numba.njit(cache=True, nogil=True, **options)(function))
+        return cast(F, numba.njit(cache=folder is not None, nogil=True, **options)(function))
     finally:
         config.CACHE_DIR = previous

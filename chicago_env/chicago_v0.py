@@ -3,6 +3,7 @@
 import base64
 import functools
 import json
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +24,7 @@ from chicago_env.records.events import decode as decode_event
 from chicago_env.render import as_text, print_table, render
 from chicago_env.rewards import reward_kind, write_rewards
 from chicago_env.rules import Rules, check_players
-from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
+from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_flag, check_int
 
 Observation = dict[str, np.ndarray[Any, Any]]
 """`{"observation": (D,) uint8, "action_mask": (A,) int8}`."""
@@ -50,8 +51,10 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """The options of a reset as arguments of `Game`.
 
     Raises:
-        SetupError: an unknown option.
+        SetupError: no mapping, or an unknown option.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise SetupError(f"options: {options!r} is no mapping")
     chosen = {name: value for name, value in (options or {}).items() if value is not None}
     chosen.pop("options", None)  # PettingZoo's own api_test passes {"options": 1}
     for name in chosen:
@@ -148,8 +151,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         self.rules = parse_rules(rules)
         self.reward = reward
         self.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
-        self.skip_forced = bool(skip_forced)
-        self.reveal = bool(reveal)
+        self.skip_forced = check_flag("skip_forced", skip_forced)
+        self.reveal = check_flag("reveal", reveal)
         self.render_mode = check_render_mode(render_mode)
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
         self.agents: list[str] = []
@@ -378,7 +381,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
             self._restore(body)
         except StateError:
             raise
-        except (ChicagoError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ChicagoError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise StateError(f"the saved state is damaged: {error}") from None
 
     def _restore(self, body: Mapping[str, Any]) -> None:
@@ -391,8 +394,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
                     del table[agent]
         self.agents = left
         for agent in left:
-            self.rewards[agent] = float(body["rewards"][agent])
-            self._cumulative_rewards[agent] = float(body["cumulative"][agent])
+            self.rewards[agent] = _finite(body["rewards"][agent])
+            self._cumulative_rewards[agent] = _finite(body["cumulative"][agent])
         self._paid = True
         self.agent_selection = left[0] if left and self._game.over else self.agent_selection
         if body["generator"] is not None:
@@ -409,6 +412,13 @@ _EPISODE = (
 
 def _no_action() -> Mask:
     return np.zeros(NUM_ACTIONS, dtype=np.int8)
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no reward")
+    return number
 
 
 def _copy_of(generator: np.random.Generator) -> np.random.Generator:

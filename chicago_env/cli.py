@@ -10,6 +10,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
@@ -29,6 +30,10 @@ EXTRAS = {
 
 _FRAME = "\u2500\u2502\u256d\u256e\u256f\u2570 +|-"
 """What tyro draws frames with, on terminals with and without box characters."""
+
+
+_NO_MEMORY = re.compile("can't allocate memory|out of memory", re.IGNORECASE)
+"""What torch says, in a `RuntimeError`."""
 
 
 class Command(NamedTuple):
@@ -57,6 +62,9 @@ def main(commands: Sequence[Command], argv: Sequence[str], *, version: str | Non
     Returns:
         An exit code. What goes wrong is told in one line on standard error.
     """
+    for name in ("stdout", "stderr"):  # None where the caller has closed them
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for the rest of the process
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # a stream put in its place need not know how
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without suit symbols is no error
@@ -77,6 +85,10 @@ def main(commands: Sequence[Command], argv: Sequence[str], *, version: str | Non
         return _say(f"error: {MissingExtra(package, EXTRAS[package])}", BAD_INPUT)
     except (ChicagoError, OSError) as error:
         return _say(f"error: {error}", BAD_INPUT)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not _NO_MEMORY.search(str(error)):
+            raise
+        return _say(f"error: not enough memory{f': {error}' if str(error) else ''}", BAD_INPUT)
 
 
 def print_json(data: object) -> None:

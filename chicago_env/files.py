@@ -15,7 +15,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     It is written beside `path`, brought to the disk and then renamed, so that a kill at any moment leaves a whole file.
 
     Raises:
-        OSError: the folder is not there or cannot be written; the error names `path`.
+        OSError: the folder is not there or cannot be written, or the disk is full; the error names `path`.
     """
     path = Path(path)
     try:
@@ -25,7 +25,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
-        with os.fdopen(handle, "wb") as file:
+        with naming(path), os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -37,6 +37,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         with suppress(OSError):
             os.unlink(name)
+        raise
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Adds `path` to an error of the system that names no file, as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
         raise
 
 

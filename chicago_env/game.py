@@ -4,14 +4,14 @@ import contextlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from chicago_env import actions
 from chicago_env._jit import announce_compilation
 from chicago_env.engine.log import CAPACITY
-from chicago_env.errors import ChicagoError, IllegalAction, StateError
+from chicago_env.errors import ActionError, ChicagoError, IllegalAction, SetupError, StateError
 from chicago_env.kernels import single as kernels
 from chicago_env.layout import OBSERVATION_SIZE, STATE_SIZE
 from chicago_env.rules import Rules
@@ -38,7 +38,18 @@ def cards_of(mask: int) -> list[int]:
     return result
 
 
-def new_states(setups: Sequence[MatchSetup]) -> np.ndarray[Any, Any]:
+class Start(Protocol):
+    """What a state is made from; a `MatchSetup` is one."""
+
+    @property
+    def players(self) -> int: ...  # noqa: D102
+    @property
+    def rules(self) -> Rules: ...  # noqa: D102
+    @property
+    def scores(self) -> tuple[int, ...]: ...  # noqa: D102
+
+
+def new_states(setups: Sequence[Start]) -> np.ndarray[Any, Any]:
     """Records (B,) of `STATE` with rules, players and scores of each setup; no match is started."""
     states = np.zeros(len(setups), dtype=STATE)
     rows = states.view(np.uint8).reshape(len(setups), STATE.itemsize)
@@ -84,6 +95,8 @@ class Game:
             RulesError: impossible rules or number of players.
             SetupError: any other argument.
         """
+        if setup is not None and not isinstance(setup, MatchSetup):
+            raise SetupError(f"setup: {setup!r} is no MatchSetup")
         self.setup = setup if setup is not None else MatchSetup.make(players, rules, **options)
         announce_compilation()
         self._states = new_states([self.setup])
@@ -198,8 +211,16 @@ class Game:
         return check_int("seat", seat, 0, self.players - 1)
 
     def text_of(self, action: int) -> str:
-        """Text of an action of the acting seat, as `chicago_env.actions.format_action`."""
-        return actions.format_action(action, self.hand(self.seat) if action < actions.ANNOUNCE else ())
+        """Text of an action of the acting seat, as `chicago_env.actions.format_action`.
+
+        Raises:
+            ActionError: no action id, or an exchange of a card that the hand does not have.
+        """
+        try:
+            number = action.__index__()
+        except (AttributeError, TypeError):
+            raise ActionError(f"action {action!r} is not an integer") from None
+        return actions.format_action(number, self.hand(self.seat) if number < actions.ANNOUNCE else ())
 
     # --- playing -----------------------------------------------------------------------------------------------------
 

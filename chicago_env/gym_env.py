@@ -1,5 +1,6 @@
 """The Gymnasium environments (docs/environment.md): one seat against agents that play the others."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from chicago_env.records import record_of_game
 from chicago_env.records.events import Event
 from chicago_env.rewards import reward_kind, write_rewards
 from chicago_env.rules import Rules, check_players
-from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
+from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, MatchSetup, check_flag, check_int
 
 Array = np.ndarray[Any, Any]
 
@@ -75,7 +76,11 @@ def ask_opponent(opponent: Opponent, observations: Bytes, masks: Mask, rng: Any)
     Raises:
         SetupError: no (B,) integers.
     """
-    answer = np.asarray(opponent.act(observations, masks, rng))
+    given = opponent.act(observations, masks, rng)
+    try:
+        answer = np.asarray(given)
+    except (ValueError, TypeError) as error:  # lists of unequal lengths, tensors of another device
+        raise SetupError(f"opponent {opponent!r} answered no array: {error}") from None
     if answer.shape != (len(masks),) or answer.dtype.kind not in "iu":
         raise SetupError(
             f"opponent {opponent!r} answered {answer.dtype} of shape {answer.shape}; expected ({len(masks)},) integers"
@@ -172,9 +177,9 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
         self.reward = reward
         self._kind = reward_kind(reward)
         self.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
-        self.skip_forced = bool(skip_forced)
+        self.skip_forced = check_flag("skip_forced", skip_forced)
         self.render_mode = check_render_mode(render_mode)
-        self.reveal = bool(reveal)
+        self.reveal = check_flag("reveal", reveal)
         self.observation_space = observation_box()  # type: ignore[assignment]  # a Box does not know its dtype
         self._match: Game | None = None
         self.action_space: Actions = Actions()  # type: ignore[assignment]  # numpy integers are ints here
@@ -191,16 +196,13 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
             options: as for `chicago_v0.raw_env.reset`: `decks`, `scores`, `first_dealer`, `deals`.
 
         Raises:
-            SetupError: a seed or an option that is not allowed.
+            SetupError: a seed or an option that is not allowed; no match is started, and no seed is used up.
         """
-        chosen = check_options(options)
-        if seed is not None:
-            seed = check_int("seed", seed, 0, SEED_LIMIT - 1)
-        super().reset(seed=seed)
-        if seed is None:
-            seed = int(self.np_random.integers(SEED_LIMIT))
-        chosen.setdefault("max_deals", self.max_deals)
-        self._match = Game(self.players, self.rules, seed=seed, **chosen)
+        chosen = {"max_deals": self.max_deals, **check_options(options)}
+        setup = MatchSetup.make(self.players, self.rules, seed=0 if seed is None else seed, **chosen)
+        super().reset(seed=None if seed is None else setup.seed)
+        seed = int(self.np_random.integers(SEED_LIMIT)) if seed is None else setup.seed
+        self._match = Game(setup=dataclasses.replace(setup, seed=seed))
         self._rng = generator(seed, OPPONENTS)
         self._own = int(generator(seed, SEAT).integers(self.players)) if self.seat is None else self.seat
         self._events: list[Event] = []

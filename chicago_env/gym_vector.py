@@ -18,7 +18,7 @@ from chicago_env.kernels.batch import forced_actions, observe_seats, seat_reward
 from chicago_env.notation import parse_rules
 from chicago_env.rewards import reward_kind
 from chicago_env.rules import Rules
-from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, MatchSetup, check_int
+from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, MatchSetup, check_flag, check_int, is_list
 from chicago_env.state import OVER, REASONS
 from chicago_env.vector import MAX_ROWS, GameBatch, check_actions
 
@@ -96,7 +96,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self.seat = None if seat is None else check_int("seat", seat, 0, self.players - 1)
         self._kind = reward_kind(reward)
         self.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
-        self.skip_forced = bool(skip_forced)
+        self.skip_forced = check_flag("skip_forced", skip_forced)
         self.single_observation_space = observation_box()
         self.single_action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -162,7 +162,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         given: Any = seed  # users give all kinds of things
         if given is None:
             return [None] * self.num_envs
-        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+        if not is_list(given):
             first = check_int("seed", given, 0, SEED_LIMIT - self.num_envs)
             return [first + row for row in range(self.num_envs)]
         if len(given) != self.num_envs:
@@ -196,7 +196,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
                         observations, masks = games.observe(mine)
                         rng = RowGenerators([self._chance[row] for row in mine.tolist()])
                         games.step(mine, ask_opponent(opponent, observations, masks, rng))
-        except Exception:
+        except BaseException:  # Ctrl-C too
             self._games = None  # some tables have moved, others not
             raise
 

@@ -240,8 +240,10 @@ class Rules:
             complete: refuse a mapping that lacks a field. Otherwise what it lacks is as in the preset `pagat`.
 
         Raises:
-            RulesError: an unknown or missing field, or an impossible value.
+            RulesError: no mapping, an unknown or missing field, or an impossible value.
         """
+        if not isinstance(data, Mapping):
+            raise RulesError(f"rules: a {type(data).__name__} is no mapping of field names", value=data)
         _check_names(data)
         if complete:
             missing = [name for name in FIELDS if name not in data]

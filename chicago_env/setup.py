@@ -3,12 +3,12 @@
 import dataclasses
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from chicago_env.cards import NUM_CARDS, card_name, parse_card
-from chicago_env.errors import SetupError
+from chicago_env.errors import RulesError, SetupError
 from chicago_env.notation import parse_rules
 from chicago_env.rules import Rules, check_players
 
@@ -33,10 +33,14 @@ class MatchSetup:
         players: P, 2 to 6.
         rules: the rules in force.
         seed: key of all chance, 0 <= seed < 2**63.
-        scores: P start scores.
+        scores: P start scores; () stands for 0 everywhere.
         first_dealer: seat of the first dealer; None draws it by the seed.
         max_deals: the match is truncated after so many deals.
         decks: the first K deals card by card, `decks[k, 0]` dealt first; later deals are keyed by the seed.
+
+    Raises:
+        RulesError: no `Rules`, or an impossible number of players.
+        SetupError: anything else that cannot be played; the message names the field.
     """
 
     players: int
@@ -46,6 +50,24 @@ class MatchSetup:
     first_dealer: int | None = None
     max_deals: int = MAX_DEALS
     decks: Decks = dataclasses.field(default_factory=lambda: NO_DECKS, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rules, Rules):
+            raise RulesError(f"rules: {self.rules!r} is not Rules; MatchSetup.make takes text", value=self.rules)
+        players = check_players(self.players)
+        dealer = self.first_dealer
+        given: object = self.scores
+        scores = None if isinstance(given, tuple) and not given else given
+        fields = {
+            "players": players,
+            "seed": check_int("seed", self.seed, 0, SEED_LIMIT - 1),
+            "scores": check_scores(scores, players),
+            "first_dealer": None if dealer is None else check_int("first_dealer", dealer, 0, players - 1),
+            "max_deals": check_int("max_deals", self.max_deals, 1, MAX_MATCH_DEALS),
+            "decks": check_decks(self.decks),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def make(
@@ -75,15 +97,8 @@ class MatchSetup:
             SetupError: anything else; the message names the argument.
         """
         players = check_players(players)
-        return cls(
-            players,
-            parse_rules(rules),
-            check_int("seed", seed, 0, SEED_LIMIT - 1),
-            check_scores(scores, players),
-            None if first_dealer is None else check_int("first_dealer", first_dealer, 0, players - 1),
-            check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS),
-            check_decks(decks),
-        )
+        start = check_scores(scores, players)
+        return cls(players, parse_rules(rules), seed, start, first_dealer, max_deals, check_decks(decks))
 
 
 def check_int(name: str, value: object, low: int, high: int) -> int:
@@ -103,6 +118,24 @@ def check_int(name: str, value: object, low: int, high: int) -> int:
     return number
 
 
+def check_flag(name: str, value: object) -> bool:
+    """`value` as a bool.
+
+    Raises:
+        SetupError: neither True nor False.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise SetupError(f"{name}: {value!r} is neither True nor False")
+    return bool(value)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a sequence or an array of values in their order: no text, no bytes, no set, no single number."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+
+
 def check_scores(scores: Any, players: int) -> tuple[int, ...]:
     """Start scores of every seat, within ±1,000,000.
 
@@ -111,7 +144,7 @@ def check_scores(scores: Any, players: int) -> tuple[int, ...]:
     """
     if scores is None:
         return (0,) * players
-    if isinstance(scores, str) or not hasattr(scores, "__len__") or len(scores) != players:
+    if not is_list(scores) or len(scores) != players:
         raise SetupError(f"scores: {scores!r} is not a list of {players} start scores, one for each seat")
     return tuple(check_int(f"scores[{s}]", value, -MAX_START_SCORE, MAX_START_SCORE) for s, value in enumerate(scores))
 
@@ -129,13 +162,13 @@ def check_decks(decks: Any) -> Decks:
         SetupError: another shape, or a card that is missing or there twice.
         CardError: text that is no card.
     """
-    if decks is None:
+    if decks is None or decks is NO_DECKS:
         return NO_DECKS
-    if isinstance(decks, str) or not hasattr(decks, "__len__"):
+    if not is_list(decks):
         raise SetupError(f"decks: {decks!r} is not a list of decks")
     result = np.zeros((len(decks), NUM_CARDS), dtype=np.int8)
     for k, deck in enumerate(decks):
-        if isinstance(deck, str) or not hasattr(deck, "__len__") or len(deck) != NUM_CARDS:
+        if not is_list(deck) or len(deck) != NUM_CARDS:
             raise SetupError(f"decks[{k}] is not a list of {NUM_CARDS} cards")
         ids = [_card_id(card, f"decks[{k}][{i}]") for i, card in enumerate(deck)]
         if len(set(ids)) != NUM_CARDS:

@@ -15,8 +15,17 @@ from chicago_env.kernels.single import legal
 from chicago_env.layout import OBSERVATION_SIZE, SEATS
 from chicago_env.pool import Arrays, default_threads, run_chunks
 from chicago_env.rewards import reward_kind
-from chicago_env.rules import Rules
-from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, NO_DECKS, SEED_LIMIT, MatchSetup, check_int
+from chicago_env.rules import Rules, check_players
+from chicago_env.setup import (
+    MAX_DEALS,
+    MAX_MATCH_DEALS,
+    NO_DECKS,
+    SEED_LIMIT,
+    MatchSetup,
+    check_flag,
+    check_int,
+    is_list,
+)
 from chicago_env.state import OVER, PHASES, REASONS, STATE
 
 Array = np.ndarray[Any, Any]
@@ -73,20 +82,51 @@ class FinishedMatch(NamedTuple):
 def _rows_of(name: str, value: Any, rows: int, kinds: tuple[type, ...]) -> list[Any]:
     if isinstance(value, kinds):
         return [value] * rows
-    if not isinstance(value, Sequence | np.ndarray) or len(value) != rows:
+    if not is_list(value) or len(value) != rows:
         raise SetupError(f"{name}: one value, or a sequence of {rows}, one for each row")
     return list(value)
 
 
-def check_actions(actions: object, rows: int) -> Array:
-    """Actions as a (B,) integer array.
+def as_integers(name: str, values: object, rows: int | None = None) -> Array:
+    """Values as an array of integers of any type, (rows,) or of any length.
 
     Raises:
         SetupError: another shape or kind of number.
     """
-    array = np.asarray(actions)
-    if array.shape != (rows,) or array.dtype.kind not in "iu":
-        raise SetupError(f"actions: shape {array.shape} of {array.dtype}, expected ({rows},) of integers")
+    expected = "(N,)" if rows is None else f"({rows},)"
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:  # lists of unequal lengths, tensors of another device
+        raise SetupError(f"{name}: {error}; expected {expected} integers") from None
+    if array.ndim != 1 or (rows is not None and len(array) != rows) or array.dtype.kind not in "iu":
+        raise SetupError(f"{name}: shape {array.shape} of {array.dtype}, expected {expected} of integers")
+    return array
+
+
+def check_rows(rows: object, count: int, *, different: bool = False) -> Array:
+    """Rows of a batch of `count` as an (L,) int64 array.
+
+    Raises:
+        SetupError: another shape or kind of number, a row that does not exist, or, where they must be different, twice.
+    """
+    array = as_integers("rows", rows)
+    if array.dtype != np.int64:
+        array = (np.minimum(array, count) if array.dtype == np.uint64 else array).astype(np.int64)
+    bad = int(kernels.first_bad_row(array, count, different))
+    if bad >= 0:
+        row = int(array[bad])
+        why = "is there twice" if 0 <= row < count else f"does not exist: there are 0 to {count - 1}"
+        raise SetupError(f"rows: {row} {why}")
+    return array
+
+
+def check_actions(actions: object, rows: int) -> Array:
+    """Actions as a (B,) int64 array.
+
+    Raises:
+        SetupError: another shape or kind of number.
+    """
+    array = as_integers("actions", actions, rows)
     if array.dtype != np.int64:
         if array.dtype == np.uint64:
             array = np.minimum(array, NUM_ACTIONS)
@@ -144,15 +184,16 @@ class BatchEnv:
         self.reward = reward
         self.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)
         self.start_scores = check_int("start_scores", start_scores, 0, 1_000_000)
-        self.skip_forced = bool(skip_forced)
+        self.skip_forced = check_flag("skip_forced", skip_forced)
         self.num_threads = check_int("num_threads", default_threads() if num_threads is None else num_threads, 1, 1024)
         self._kind = reward_kind(reward)
-        seats = _rows_of("players", players, self.num_envs, (int, np.integer))
+        seats = [check_players(number) for number in _rows_of("players", players, self.num_envs, (int, np.integer))]
         rule_sets = _rows_of("rules", rules, self.num_envs, (str, Mapping, Rules))
         made: dict[Any, MatchSetup] = {}
         self._setups = []
         for number, rule_set in zip(seats, rule_sets, strict=True):
-            key = (number, id(rule_set) if isinstance(rule_set, Mapping) else rule_set)
+            # a mapping has no hash, and neither has what `parse_rules` refuses
+            key = (number, rule_set if isinstance(rule_set, str | Rules) else id(rule_set))
             if key not in made:
                 made[key] = MatchSetup.make(number, rule_set, max_deals=self.max_deals)
             self._setups.append(made[key])
@@ -270,7 +311,12 @@ class BatchEnv:
         return Outcome(table[:, 0], truncated, table[:, 2], table[:, 3 : 3 + self.players])
 
     def setup(self, row: int) -> MatchSetup:
-        """Setup with which `Game(setup=…)` starts the match in progress in `row`."""
+        """Setup with which `Game(setup=…)` starts the match in progress in `row`.
+
+        Raises:
+            SetupError: no such row.
+        """
+        row = check_int("row", row, 0, self.num_envs - 1)
         return self._setup_of(row, int(self._episodes[row]))
 
     def _setup_of(self, row: int, episode: int) -> MatchSetup:
@@ -306,10 +352,12 @@ class BatchEnv:
         Raises:
             SetupError: arrays of another shape or type, or of a batch with other rules or players.
         """
+        if not isinstance(state, Mapping):
+            raise SetupError(f"a {type(state).__name__} is no saved state of a batch")
         own = self.get_state()
         for name, array in own.items():
             given = state.get(name)
-            if given is None or given.shape != array.shape or given.dtype != array.dtype:
+            if not isinstance(given, np.ndarray) or given.shape != array.shape or given.dtype != array.dtype:
                 raise SetupError(f"the saved state of a batch has no {name} of {array.dtype} {array.shape}")
         states = np.ascontiguousarray(state["states"]).view(STATE).reshape(self.num_envs)
         if any((states[name] != self._states[name]).any() for name in STATE.names or () if name in _FIXED):
@@ -379,13 +427,17 @@ class GameBatch:
         Raises:
             SetupError: no setups, or setups with given decks.
         """
+        setups = list(setups)
         if not setups:
             raise SetupError("a batch needs at least one setup")
+        for setup in setups:
+            if not isinstance(setup, MatchSetup):
+                raise SetupError(f"setups: {setup!r} is no MatchSetup")
         if any(len(setup.decks) for setup in setups):
             raise SetupError("decks: a batch plays keyed decks only")
         announce_compilation()
-        self.setups = list(setups)
-        self.skip_forced = skip_forced
+        self.setups = setups
+        self.skip_forced = check_flag("skip_forced", skip_forced)
         self.states = new_states(self.setups)
         self.choices: list[bytearray] | None = [bytearray() for _ in setups] if keep_choices else None
         self._start(np.arange(len(setups)))
@@ -404,13 +456,15 @@ class GameBatch:
         """Starts another match in each of `rows` (L,), different rows, with the same players, rules and start scores.
 
         Raises:
-            SetupError: not one seed within its range for each row.
+            SetupError: rows that do not exist or are not different, or not one seed within its range for each row;
+                no match is started.
         """
-        if len(seeds) != len(rows):
-            raise SetupError(f"seeds: {len(seeds)} given for {len(rows)} rows")
-        for row, seed in zip(rows.tolist(), seeds, strict=True):
-            checked = check_int("seed", seed, 0, SEED_LIMIT - 1)
-            setup = self.setups[row] = dataclasses.replace(self.setups[row], seed=checked)
+        rows = check_rows(rows, len(self.setups), different=True)
+        if not is_list(seeds) or len(seeds) != len(rows):
+            raise SetupError(f"seeds: {len(rows)} are needed, one for each row")
+        checked = [check_int("seed", seed, 0, SEED_LIMIT - 1) for seed in seeds]
+        for row, seed in zip(rows.tolist(), checked, strict=True):
+            setup = self.setups[row] = dataclasses.replace(self.setups[row], seed=seed)
             self.states["scores"][row, : setup.players] = setup.scores
             if self.choices is not None:
                 self.choices[row].clear()
@@ -422,11 +476,20 @@ class GameBatch:
         return np.flatnonzero(self.states["phase"] != OVER)
 
     def seats(self, rows: Array) -> Array:
-        """(L,) int64, seat to act in each of `rows`, -1 where the match is over."""
-        return np.asarray(self.states["to_act"][rows])
+        """(L,) int64, seat to act in each of `rows`, -1 where the match is over.
+
+        Raises:
+            SetupError: rows that do not exist.
+        """
+        return np.asarray(self.states["to_act"][check_rows(rows, len(self.setups))])
 
     def observe(self, rows: Array) -> tuple[Array, Array]:
-        """New observation (L, D) uint8 and mask (L, A) int8 of the seat to act in each of `rows`."""
+        """New observation (L, D) uint8 and mask (L, A) int8 of the seat to act in each of `rows`.
+
+        Raises:
+            SetupError: rows that do not exist.
+        """
+        rows = check_rows(rows, len(self.setups))
         observation = np.empty((len(rows), OBSERVATION_SIZE), dtype=np.uint8)
         mask = np.empty((len(rows), NUM_ACTIONS), dtype=np.int8)
         kernels.observe_rows(self.states, rows, observation, mask)
@@ -437,8 +500,9 @@ class GameBatch:
 
         Raises:
             IllegalAction: an action is illegal; no row has moved.
-            SetupError: wrong shape or dtype.
+            SetupError: wrong shape or dtype, or rows that do not exist or are not different.
         """
+        rows = check_rows(rows, len(self.setups), different=True)
         array = check_actions(actions, len(rows))
         bad = int(kernels.first_illegal(self.states, rows, array))
         if bad >= 0:

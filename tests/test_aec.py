@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import warnings
+import zlib
 
 import numpy as np
 import pytest
@@ -538,3 +539,22 @@ def test_the_record_of_a_match_in_progress() -> None:
     ]
     with pytest.raises(ChicagoError):
         verify_record(env.record())
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("rewards", "player_0"), 10**400), (("rewards", "player_0"), float("nan"))]
+    + [(("generator", "state", "state"), number) for number in (-1, 1 << 200)],
+)
+def test_states_with_impossible_numbers_are_refused(path, value) -> None:
+    env = chicago_v0.raw_env(2)
+    env.reset(seed=1)
+    head = len(chicago_v0._MAGIC)
+    body = json.loads(env.get_state()[head + 4 :])
+    place = body
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    data = json.dumps(body).encode()
+    with pytest.raises(StateError, match="damaged"):
+        env.set_state(env.get_state()[:head] + zlib.crc32(data).to_bytes(4, "big") + data)

@@ -331,3 +331,28 @@ def test_odd_names_of_files_are_shown(tmp_path: Path, capsys: Captured) -> None:
     write_records(path, [{"x": 1}])
     assert run(["records", "verify", str(path)]) == FAILED
     assert capsys.readouterr().out.startswith(f"{path}:1: the record lacks 'format'")
+
+
+@pytest.mark.parametrize("error", [MemoryError("8 GiB"), RuntimeError("x: can't allocate memory: 8 GiB\nmore")])
+def test_too_little_memory_is_told_in_one_line(command: ModuleType, error: Exception, capsys: Captured) -> None:
+    def fail(_config: object) -> int:
+        raise error
+
+    command.run = fail  # type: ignore[attr-defined]  # a module of the test
+    assert cli.main([Command("try", command.__name__, "")], ["try"]) == BAD_INPUT
+    shown = capsys.readouterr().err
+    assert one_line(shown)
+    assert "not enough memory" in shown
+
+
+@pytest.mark.parametrize(
+    ("closed", "words", "code"),
+    [(">&-", "--help", OK), ("2>&-", "nothing", BAD_INPUT), ("<&-", "records verify -", BAD_INPUT)],
+)
+def test_closed_streams(closed: str, words: str, code: int) -> None:
+    start = f'"{sys.executable}" -c "from train.cli import main; main()" {words} {closed}'
+    done = subprocess.run(["bash", "-c", start], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stdout == ""
+    if closed == "<&-":
+        assert done.stderr == "chicago: error: standard input is closed\n"

@@ -30,3 +30,15 @@ def test_engine_tests_pass_in_debug_mode(mode: str, tmp_path: Path) -> None:
     result = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-2000:]
     assert " passed" in result.stdout
+
+
+def test_no_folder_for_compiled_code_is_no_error() -> None:
+    code = (
+        "import pathlib, tempfile\n"
+        "def refuse(*args, **options): raise FileNotFoundError('no usable temporary directory')\n"
+        "pathlib.Path.mkdir = tempfile.gettempdir = tempfile.mkdtemp = refuse\n"
+        "from chicago_env import _jit\n"
+        "assert _jit.CACHE_DIR is None\n"
+        "assert _jit.jit(lambda x: x + 1)(1) == 2\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -10,9 +10,11 @@ import pytest
 
 from chicago_env.actions import NUM_ACTIONS, PLAY
 from chicago_env.cards import NUM_CARDS
-from chicago_env.errors import ChicagoError, IllegalAction, RulesError, SetupError, StateError
+from chicago_env.errors import ActionError, ChicagoError, IllegalAction, RulesError, SetupError, StateError
 from chicago_env.game import Game, cards_of
 from chicago_env.records import record_of_game
+from chicago_env.rules import Rules
+from chicago_env.setup import MatchSetup
 from tests.play import PLAYERS, RULE_SETS, cautious, play
 
 FULL = (1 << NUM_CARDS) - 1
@@ -269,3 +271,25 @@ def test_sets_read_as_lists() -> None:
     assert cards_of(0) == []
     assert cards_of(FULL) == list(range(52))
     assert cards_of((1 << 51) | 1) == [0, 51]
+
+
+def test_setups_made_directly_are_checked() -> None:
+    assert MatchSetup(3, Rules()).scores == (0, 0, 0)
+    assert Game(setup=MatchSetup(np.int64(2), Rules(), np.int64(3))).setup == MatchSetup.make(2, seed=3)
+    for arguments in ((1, Rules()), (2, "pagat"), (2, None)):
+        with pytest.raises(RulesError):
+            MatchSetup(*arguments)
+    for name, value in (
+        ("seed", -1), ("scores", (1,)), ("scores", {1, 2}), ("scores", {0: 1, 1: 2}), ("scores", b"ab"), ("first_dealer", 2),
+        ("max_deals", 0), ("decks", [[1]]), ("decks", {1}), ("decks", [set(range(52))]), ("scores", np.array(2)),
+    ):  # fmt: skip
+        with pytest.raises(SetupError, match=name):
+            MatchSetup(2, Rules(), **{name: value})
+    with pytest.raises(SetupError, match="setup: 5"):
+        Game(setup=5)
+
+
+@pytest.mark.parametrize("action", ["x", None, 1.5, [1]])
+def test_text_of_what_is_no_action(action: object) -> None:
+    with pytest.raises(ActionError):
+        Game(2).text_of(action)

@@ -354,3 +354,47 @@ def test_chance_of_rows_has_the_rows_as_first_axis() -> None:
     assert rows.random(3).shape == (3,)
     with pytest.raises(SetupError, match="3 rows"):
         rows.random(2)
+
+
+@pytest.mark.parametrize("options", [5, "x", [1], {"deals": 0}, {"scores": {1, 2}}, {"first_dealer": 7}])
+def test_a_refused_reset_uses_up_no_seed(options) -> None:
+    env, twin = ChicagoEnv(), ChicagoEnv()
+    for one in (env, twin):
+        one.reset(seed=4)
+    for seed in (None, 9):
+        with pytest.raises(SetupError):
+            env.reset(seed=seed, options=options)
+    for one in (env, twin):
+        one.reset()
+    assert env.game.setup == twin.game.setup
+    with pytest.raises(SetupError):
+        ChicagoVectorEnv(2).reset(options=options)
+
+
+def test_seeds_and_answers_of_odd_kinds() -> None:
+    env = ChicagoVectorEnv(2)
+    with pytest.raises(SetupError, match="seed"):
+        env.reset(seed=b"12")
+    env.reset(seed=np.array(5))
+    assert [setup.seed for setup in env.games.setups] == [5, 6]
+    with pytest.raises(SetupError, match="actions"):
+        env.step([[1], [2, 3]])
+
+    class Ragged:
+        def act(self, observations, masks, rng):
+            return [[1], [1, 2]]
+
+    with pytest.raises(SetupError, match="answered"):
+        ChicagoVectorEnv(20, Ragged()).reset(seed=1)
+
+
+def test_an_interrupted_opponent_stops_the_matches() -> None:
+    class Stopped:
+        def act(self, observations, masks, rng):
+            raise KeyboardInterrupt
+
+    env = ChicagoVectorEnv(20, Stopped())
+    with pytest.raises(KeyboardInterrupt):
+        env.reset(seed=1)
+    with pytest.raises(SetupError, match="reset"):
+        env.step(np.zeros(20, dtype=np.int64))

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from chicago_env.cards import CARD_NAMES
-from chicago_env.errors import RecordError
+from chicago_env.errors import RecordError, SetupError
+from chicago_env.files import replacing
 from chicago_env.game import Game
 from chicago_env.records import (
     RecordWriter,
@@ -391,3 +392,81 @@ def test_folder_that_may_not_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(PermissionError):
         write_records(tmp_path / "a.jsonl", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jsonl", gzip.compress(b'{"a":1}\n')),
+        ("a.jsonl.gz", b'{"a":1}\n'),
+        ("a.jsonl.gz", b"{"),
+        *[("a.jsonl", b'{"a":1}\n' + end) for end in (b"hello", b'{"x":1.5}', b"{hello", b'{"x":1} tr', b'{"x":"\xff')],
+        ("a.jsonl.gz", gzip.compress(b'{"a":1}') + gzip.compress(b'{"a":2}\n')[:-3]),
+        ("a.jsonl.gz", gzip.compress(b"hello")[:-3]),
+    ],
+)
+def test_files_of_others_are_left_alone(tmp_path: Path, name: str, data: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(RecordError, match="cannot be continued"):
+        RecordWriter(path)
+    assert path.read_bytes() == data
+
+
+def test_every_beginning_of_an_object_counts_as_broken_off(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    line = '{"å": "\\u00e5\\n\\"♠", "b": [true, false, null, -12, {"c": {}}]}'.encode()
+    for end in range(1, len(line)):
+        path.write_bytes(b'{"a": 1}\n' + line[:end])
+        RecordWriter(path).close()
+        assert path.read_bytes() == b'{"a": 1}\n', line[:end]
+
+
+def test_packed_line_without_end_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"a":1}'))
+    with RecordWriter(path) as writer:
+        writer.write({"a": 2})
+    assert [line.record for line in read_records(path)] == [{"a": 1}, {"a": 2}]
+
+
+def test_endless_last_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chicago_env.records.io.MAX_LINE", 200_000)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{" * 300_000)
+    with pytest.raises(RecordError, match="longer than"):
+        RecordWriter(path)
+    path.write_bytes(b'{"a":1}\n{"b":"' + b"x" * 150_000)
+    RecordWriter(path).close()
+    assert path.read_bytes() == b'{"a":1}\n'
+
+
+def test_what_is_no_record_or_source_is_refused(tmp_path: Path) -> None:
+    for record in ({"a": float("nan")}, {"a": {1}}, [1], None):
+        with pytest.raises(RecordError):
+            write_records(tmp_path / "a.jsonl", [record])  # type: ignore[list-item]  # on purpose
+    writer = RecordWriter(tmp_path / "b.jsonl")
+    writer.close()
+    with pytest.raises(RecordError, match="closed"):
+        writer.write({"a": 1})
+    for source in (None, 5, io.StringIO("{}")):
+        with pytest.raises(RecordError, match="neither a path"):
+            list(read_records(source))  # type: ignore[arg-type]  # on purpose
+
+
+def test_odd_arguments_of_a_record() -> None:
+    setup = MatchSetup.make(2)
+    options: list[dict[str, Any]] = [
+        {"choices": "abc"}, {"choices": None}, {"choices": [1]}, {"decisions": 10**30}, {"decisions": -1},
+        {"names": "ab"}, {"names": ["a", None]}, {"setup": 5},
+    ]  # fmt: skip
+    for option in options:
+        with pytest.raises((RecordError, SetupError)):
+            record_of(**{"setup": setup, "choices": b"", **option})
+
+
+def test_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with pytest.raises(OSError, match=str(path)), replacing(path):
+        raise OSError(28, "No space left on device")
+    assert not list(tmp_path.iterdir())

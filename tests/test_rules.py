@@ -306,3 +306,10 @@ def test_impossible_numbers_of_players(players: object) -> None:
     with pytest.raises(RulesError, match=message) as caught:
         check_players(players)
     assert caught.value.field == "players"
+
+
+@pytest.mark.parametrize("data", [None, ["target"], "target", 5])
+@pytest.mark.parametrize("complete", [False, True])
+def test_what_is_no_mapping_is_refused(data: Any, complete: bool) -> None:
+    with pytest.raises(RulesError, match="no mapping"):
+        Rules.from_dict(data, complete=complete)

@@ -278,3 +278,57 @@ def test_game_batch_refuses_and_stays_as_it_was() -> None:
         GameBatch([])
     with pytest.raises(SetupError, match="decks"):
         GameBatch([MatchSetup.make(2, decks=[list(range(52))])])
+
+
+@pytest.mark.parametrize(
+    "rows", [[5], [-1], [1 << 63], [0.5], [[0]], [True], 0, None, [[0], [1, 2]], np.array([1 << 40])]
+)
+def test_rows_that_do_not_exist_are_refused(rows: object) -> None:
+    batch = GameBatch([MatchSetup.make(2, seed=seed) for seed in range(3)])
+    before = batch.states.tobytes()
+    for call in (
+        lambda: batch.seats(rows),
+        lambda: batch.observe(rows),
+        lambda: batch.step(rows, [0]),
+        lambda: batch.restart(rows, [0]),
+    ):
+        with pytest.raises(SetupError, match="rows"):
+            call()
+    assert batch.states.tobytes() == before
+
+
+def test_rows_that_move_are_different() -> None:
+    batch = GameBatch([MatchSetup.make(2, seed=seed) for seed in range(3)])
+    before = batch.states.tobytes()
+    for rows in ([2, 2], [0, 2, 0]):
+        with pytest.raises(SetupError, match="twice"):
+            batch.step(rows, [31] * len(rows))
+        with pytest.raises(SetupError, match="twice"):
+            batch.restart(rows, [1] * len(rows))
+        assert len(batch.observe(rows)[0]) == len(batch.seats(rows)) == len(rows)
+    with pytest.raises(SetupError, match="seed"):
+        batch.restart([0, 1], [5, -1])
+    assert batch.setups[0].seed == 0
+    assert batch.states.tobytes() == before
+    batch.step([2, 0], [0, 0])
+
+
+def test_odd_arguments_of_batches() -> None:
+    for arguments in ({"players": [2, 2.0]}, {"players": [[2], [3]]}, {"rules": [["pagat"], ["race"]]}):
+        with pytest.raises(RulesError):
+            BatchEnv(2, **arguments)
+    for arguments in ({"players": np.array(2)}, {"skip_forced": np.zeros(2)}, {"skip_forced": "no"}):
+        with pytest.raises(SetupError):
+            BatchEnv(2, **arguments)
+    with pytest.raises(SetupError, match="no MatchSetup"):
+        GameBatch([5])
+    env = BatchEnv(2)
+    env.reset()
+    for row in (-1, 2, 0.0):
+        with pytest.raises(SetupError, match="row"):
+            env.setup(row)
+    with pytest.raises(SetupError, match="actions"):
+        env.step([[1], [2, 3]])
+    for state in (None, [1], {name: array.tolist() for name, array in env.get_state().items()}):
+        with pytest.raises(SetupError, match="saved state"):
+            env.set_state(state)

@@ -29,6 +29,8 @@ class Config:
 
 def _verify_file(file: str) -> Iterator[MatchSummary | RecordError]:
     """The outcome of each match. A file is left where it cannot be read any further; one without a match is no proof."""
+    if file == "-" and sys.stdin is None:
+        raise UsageError("standard input is closed")
     records = read_records(sys.stdin.buffer if file == "-" else file)
     name = "standard input" if file == "-" else file
     empty = True

@@ -24,6 +24,27 @@ def match_seed(seed: int, row: int, episode: int) -> int:
 
 
 @jit
+def first_bad_row(rows: Any, count: int, different: bool) -> int:
+    """Index of the first of `rows` (L,) outside 0 … count - 1 or, where they must be `different`, there before; or -1."""
+    last = -1
+    ascending = True
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row < 0 or row >= count:
+            return i
+        ascending &= row > last
+        last = row
+    if ascending or not different:
+        return -1
+    seen = np.zeros(count, dtype=np.bool_)
+    for i in range(rows.shape[0]):
+        if seen[rows[i]]:
+            return i
+        seen[rows[i]] = True
+    return -1
+
+
+@jit
 def first_illegal(states: Any, rows: Any, actions: Any) -> int:
     """Index i of the first illegal `actions[i]` in `states[rows[i]]`, -1 if all are legal."""
     for i in range(rows.shape[0]):

@@ -7,18 +7,19 @@ import numpy as np
 
 from chicago_env.cards import CARD_NAMES, NUM_CARDS
 from chicago_env.engine.log import CAPACITY
-from chicago_env.errors import RecordError
+from chicago_env.errors import RecordError, SetupError
 from chicago_env.game import Game, new_states
 from chicago_env.kernels import records as kernels
 from chicago_env.kernels import single
-from chicago_env.records.events import Event, decode
-from chicago_env.setup import MatchSetup
+from chicago_env.records.events import Event, decode, short
+from chicago_env.setup import MatchSetup, check_int, is_list
 from chicago_env.state import OVER, REASONS
 
 FORMAT, VERSION = "chicago-record", 1
 
 Record = dict[str, Any]
 
+MAX_DECISIONS = 1 << 40
 _ROOM = 1024  # words that one step and the start of the next deal stay below
 
 
@@ -60,6 +61,16 @@ def _apply(event: Event, scores: list[int]) -> None:
         scores[:] = [score if seat == event[1] else 0 for seat, score in enumerate(scores)]
 
 
+def _names(names: object, players: int) -> list[str]:
+    if names is None:
+        return [f"player {seat}" for seat in range(players)]
+    if not is_list(names) or not all(isinstance(name, str) for name in names):
+        raise RecordError(f"names: {short(names)} is not a list of texts")
+    if len(names) != players:
+        raise RecordError(f"{len(names)} names for {players} players")
+    return [str(name) for name in names]
+
+
 def record_of(
     setup: MatchSetup, choices: bytes, *, names: Sequence[str] | None = None, decisions: int | None = None
 ) -> Record:
@@ -76,17 +87,22 @@ def record_of(
         A dict of JSON values. A match that is not over has the `result` None and ends with the deal in progress.
 
     Raises:
-        RecordError: choices that are not legal in this match, or another number of names.
+        RecordError: choices that are not legal in this match, or that are no bytes; names that are not one text for
+            each player.
+        SetupError: no setup, or `decisions` that are no number.
     """
-    names = [f"player {seat}" for seat in range(setup.players)] if names is None else [str(name) for name in names]
-    if len(names) != setup.players:
-        raise RecordError(f"{len(names)} names for {setup.players} players")
+    if not isinstance(setup, MatchSetup):
+        raise SetupError(f"setup: {setup!r} is no MatchSetup")
+    if not isinstance(choices, bytes | bytearray):
+        raise RecordError(f"choices: a {type(choices).__name__} is not bytes")
+    limit = -1 if decisions is None else check_int("decisions", decisions, 0, MAX_DECISIONS)
+    named = _names(names, setup.players)
     states = new_states([setup])
     scores = list(setup.scores)
     deals: list[Record] = []
     drawn: list[str] = []
     order: Sequence[int] = ()
-    for event in _events(setup, states, choices, -1 if decisions is None else decisions):
+    for event in _events(setup, states, choices, limit):
         kind = event[0]
         if kind == "deal":
             order = setup.decks[len(deals)].tolist() if len(deals) < len(setup.decks) else range(NUM_CARDS)
@@ -114,7 +130,7 @@ def record_of(
         "version": VERSION,
         "rules": setup.rules.to_dict(),
         "players": setup.players,
-        "names": names,
+        "names": named,
         "seed": setup.seed,
         "first_dealer": int(state["first_dealer"]),
         "start_scores": list(setup.scores),

@@ -1,5 +1,6 @@
 """Files of match records: one record a line (JSON Lines), `.jsonl` or `.jsonl.gz` (docs/record-format.md)."""
 
+import codecs
 import gzip
 import io
 import json
@@ -12,13 +13,16 @@ from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, NoReturn, Self
 
 from chicago_env.errors import RecordError
-from chicago_env.files import replacing
+from chicago_env.files import naming, replacing
 
 MAX_LINE = 64 << 20
 """Limit of the bytes of one record."""
 
 _SUFFIXES = (".jsonl", ".jsonl.gz")
 _GZIP_LEVEL = 6
+_GZIP_MAGIC = b"\x1f\x8b"
+_CHUNK = 1 << 16
+_BLANK = " \t\r\n"
 
 Path_ = str | os.PathLike[str]
 
@@ -47,7 +51,15 @@ def _is_gzip(path: Path) -> bool:
 
 
 def _line_of(record: Mapping[str, Any]) -> bytes:
-    return json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    if not isinstance(record, Mapping):
+        raise RecordError("a record is a JSON object")
+    try:
+        line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"not to be written as JSON: {error}") from None
+    if len(line) > MAX_LINE:
+        raise RecordError(f"longer than {MAX_LINE:,} bytes")
+    return line
 
 
 def write_records(path: Path_, records: Iterable[Mapping[str, Any]]) -> int:
@@ -61,7 +73,7 @@ def write_records(path: Path_, records: Iterable[Mapping[str, Any]]) -> int:
         How many records were written.
 
     Raises:
-        RecordError: another kind of name.
+        RecordError: another kind of name, or a record that is no JSON object.
         OSError: the file cannot be written.
     """
     packed = _is_gzip(Path(path))
@@ -79,8 +91,9 @@ def write_records(path: Path_, records: Iterable[Mapping[str, Any]]) -> int:
 class RecordWriter:
     """Appends records to a file, each a whole line that is there once `write` returns.
 
-    A last line that was broken off, by a kill or a full disk, is cut off when the file is opened again; the records
-    before it are kept. Packed files get one gzip member for each record, which every reader joins by itself.
+    A last record that was broken off, by a kill or a full disk, is cut off when the file is opened again; the records
+    before it are kept. A file that ends in anything else is refused and left as it is. Packed files get one gzip member
+    for each record, which every reader joins by itself.
     """
 
     def __init__(self, path: Path_, *, sync: bool = False) -> None:
@@ -91,7 +104,7 @@ class RecordWriter:
             sync: wait for the disk after every record, not only at the end.
 
         Raises:
-            RecordError: another kind of name, or a gzip file that is damaged.
+            RecordError: another kind of name, or a file that does not end as one of records does.
             OSError: the file cannot be written.
         """
         self.path = Path(path)
@@ -108,27 +121,32 @@ class RecordWriter:
         """Appends one record.
 
         Raises:
+            RecordError: a record that is no JSON object, or a writer that was closed.
             OSError: it cannot be written; the file is cut back to what it was.
         """
         data = _line_of(record)
+        if self._file.closed:
+            raise RecordError("the writer is closed", file=str(self.path))
         if self._packed:
             data = gzip.compress(data, _GZIP_LEVEL, mtime=0)
         size = self._file.seek(0, io.SEEK_END)
-        try:
-            if self._file.write(data) != len(data):
-                raise OSError(f"{self.path}: the record could not be written as a whole")
-        except BaseException:
-            with suppress(OSError):
-                self._file.truncate(size)
-            raise
-        if self._sync:
-            os.fsync(self._file.fileno())
+        with naming(self.path):
+            try:
+                if self._file.write(data) != len(data):
+                    raise OSError(f"{self.path}: the record could not be written as a whole")
+            except BaseException:
+                with suppress(OSError):
+                    self._file.truncate(size)
+                raise
+            if self._sync:
+                os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Waits until everything is on the disk."""
         if not self._file.closed:
             try:
-                os.fsync(self._file.fileno())
+                with naming(self.path):
+                    os.fsync(self._file.fileno())
             finally:
                 self._file.close()
 
@@ -141,54 +159,111 @@ class RecordWriter:
         self.close()
 
 
-def _mend(file: BinaryIO, path: Path) -> None:
-    """Cuts off a last line that is not whole; ends it if only the end of the line is missing."""
-    end = file.seek(0, io.SEEK_END)
-    start = end
-    tail = b""
-    while start > 0 and b"\n" not in tail:
-        start = max(0, start - 65536)
+def _no_continuing(path: Path, reason: str) -> RecordError:
+    return RecordError(f"cannot be continued: {reason}", file=str(path))
+
+
+def _last_line(file: BinaryIO, path: Path) -> bytes:
+    """What stands after the last end of a line."""
+    start = file.seek(0, io.SEEK_END)
+    parts: list[bytes] = []
+    size = 0
+    while start > 0:
+        step = min(start, _CHUNK)
+        start -= step
         file.seek(start)
-        tail = file.read(end - start)
-    tail = tail[tail.rfind(b"\n") + 1 :]
+        part = file.read(step)
+        found = part.rfind(b"\n")
+        parts.append(part[found + 1 :])
+        size += len(parts[-1])
+        if size > MAX_LINE:
+            raise _no_continuing(path, f"the last line is longer than {MAX_LINE:,} bytes")
+        if found >= 0:
+            break
+    return b"".join(reversed(parts))
+
+
+def _mend(file: BinaryIO, path: Path) -> None:
+    """Cuts off a last record that was broken off; ends the line if only its end is missing.
+
+    Raises:
+        RecordError: the file ends in something else.
+    """
+    file.seek(0)
+    if file.read(2) == _GZIP_MAGIC:
+        raise _no_continuing(path, "it is packed with gzip, and its name does not say so")
+    tail = _last_line(file, path)
     if not tail:
         return
+    if _is_broken_off(tail):
+        file.truncate(file.seek(0, io.SEEK_END) - len(tail))
+        return
+    if tail.strip():
+        try:
+            _parse(tail, str(path), 0)
+        except RecordError as error:
+            raise _no_continuing(path, f"the last line is no record ({error.reason})") from None
+    file.write(b"\n")
+
+
+def _is_broken_off(tail: bytes) -> bool:
+    """Whether a line is the beginning of a JSON object: wrong only in that it ends too early."""
+    if not tail.lstrip(_BLANK.encode()).startswith(b"{"):
+        return False
     try:
-        _parse(tail, str(path), 0)
-    except RecordError:
-        file.truncate(end - len(tail))
-    else:
-        file.write(b"\n")
+        text = codecs.getincrementaldecoder("utf-8")().decode(tail).strip(_BLANK)  # a character may be broken off
+        _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :]
+        return error.msg != "Extra data" and (
+            error.msg.startswith("Unterminated string")
+            or any(word.startswith(rest) for word in ("true", "false", "null", "-", ","))
+            or ("escape" in error.msg and len(rest) < len("\\u0000"))
+        )
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def _mend_gzip(file: BinaryIO, path: Path) -> None:
-    """Cuts off a last gzip member that is not whole.
+    """Cuts off a last gzip member that is not whole; ends the last line if only its end is missing.
 
     Raises:
         RecordError: the damage is of another kind, so that whole records might be lost.
     """
     file.seek(0)
+    if not _GZIP_MAGIC.startswith(file.read(2)):
+        raise _no_continuing(path, "it is not packed with gzip, and its name says so")
+    file.seek(0)
     whole = consumed = 0
     unpacker = zlib.decompressobj(wbits=31)
     lines = 0  # in the member in progress
-    for chunk in iter(lambda: file.read(65536), b""):
+    first = b""  # byte of that member
+    last = b"\n"  # byte of the members before it
+    end = b""  # last byte of that member so far
+    for chunk in iter(lambda: file.read(_CHUNK), b""):
         data = chunk
         consumed += len(chunk)
         while data:
             try:
-                lines += unpacker.decompress(data).count(b"\n")
+                unpacked = unpacker.decompress(data)
             except zlib.error as error:
-                raise RecordError(f"cannot be continued: damaged gzip file ({error})", file=str(path)) from None
+                raise _no_continuing(path, f"damaged gzip file ({error})") from None
+            lines += unpacked.count(b"\n")
+            first, end = first or unpacked[:1], unpacked[-1:] or end
             data = b""
             if unpacker.eof:
                 data = unpacker.unused_data
                 whole = consumed - len(data)
                 unpacker = zlib.decompressobj(wbits=31)
-                lines = 0
-    if lines > 1:  # a member of `RecordWriter` has one
-        raise RecordError("cannot be continued: the gzip file is broken off", file=str(path))
+                lines, first, last, end = 0, b"", end or last, b""
+    # a member of `RecordWriter` is one line, and so is a record's
+    if whole < consumed and (lines > 1 or first not in {b"", b"{"} or last != b"\n"):
+        raise _no_continuing(path, "the gzip file is broken off")
     if whole < consumed:
         file.truncate(whole)
+    elif last != b"\n":
+        file.write(gzip.compress(b"\n", _GZIP_LEVEL, mtime=0))
 
 
 @contextmanager
@@ -200,9 +275,11 @@ def _opened(source: Path_ | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
             name = os.fspath(source)
         else:
             raw, name = source, str(getattr(source, "name", "-"))
+            if not callable(getattr(raw, "readinto", None)):
+                raise RecordError(f"a {type(raw).__name__} is neither a path nor a binary stream")
         if not isinstance(raw, io.BufferedReader):
             raw = io.BufferedReader(raw)
-        if raw.peek(2)[:2] == b"\x1f\x8b":
+        if raw.peek(2)[:2] == _GZIP_MAGIC:
             raw = stack.enter_context(gzip.GzipFile(fileobj=raw, mode="rb"))
         yield raw, name
 
@@ -219,7 +296,7 @@ def read_records(source: Path_ | BinaryIO, *, max_line: int = MAX_LINE) -> Itera
 
     Raises:
         RecordError: a line that is too long, broken off or not a strict JSON object (no duplicate names, no fractions,
-            no NaN); a damaged gzip file. It names file and line.
+            no NaN); a damaged gzip file. It names file and line. Or the source is neither path nor binary stream.
         OSError: the file cannot be read.
     """
     number = 0
@@ -256,7 +333,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_refuse, pars
 
 def _parse(line: bytes, file: str, number: int) -> dict[str, Any]:
     try:
-        record = _DECODER.decode(line.decode("utf-8").strip(" \t\r\n"))
+        record = _DECODER.decode(line.decode("utf-8").strip(_BLANK))
     except json.JSONDecodeError as error:
         cut = "" if line.endswith(b"\n") else "; the line seems to be broken off"
         raise RecordError(f"not JSON: {error.msg} at column {error.colno}{cut}", file=file, line=number) from None

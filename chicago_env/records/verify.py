@@ -16,7 +16,7 @@ from chicago_env.kernels import single
 from chicago_env.records.build import FORMAT, VERSION
 from chicago_env.records.events import Event, MalformedEvent, card_ids, decode, encode, short
 from chicago_env.rules import Rules, check_players
-from chicago_env.setup import MatchSetup
+from chicago_env.setup import Decks
 from chicago_env.state import EXCHANGE, OPEN_ACCEPT, OPEN_CHOICE, OVER, PHASES, REASONS
 
 RECORD_FIELDS = (
@@ -49,6 +49,16 @@ class MatchSummary(NamedTuple):
     events: int
     winner: int | None
     reason: str
+
+
+class _Frame(NamedTuple):
+    """How a recorded match starts; records may have scores and lengths beyond those of a `MatchSetup`."""
+
+    players: int
+    rules: Rules
+    scores: tuple[int, ...]
+    max_deals: int
+    decks: Decks
 
 
 class _Wrong(Exception):
@@ -103,8 +113,8 @@ def _scores(value: object, players: int, name: str, deal: int | None = None) -> 
     return value
 
 
-def _frame(record: Any) -> MatchSetup:
-    """Checks everything around the deals. The setup has all decks, and so the seed plays no part."""
+def _frame(record: Any) -> _Frame:
+    """Checks everything around the deals. All decks are given, and so the seed plays no part."""
     _has_fields(record, RECORD_FIELDS, "the record")
     if record["format"] != FORMAT:
         raise _Wrong(f"format is {short(record['format'])}, not {FORMAT!r}")
@@ -139,7 +149,7 @@ def _frame(record: Any) -> MatchSetup:
     if record["result"] is None:
         raise _Wrong("the match is unfinished: result is null")
     _has_fields(record["result"], RESULT_FIELDS, "result")
-    return MatchSetup(players, rules, 0, tuple(scores), record["first_dealer"], record["max_deals"], decks)
+    return _Frame(players, rules, tuple(scores), record["max_deals"], decks)
 
 
 def _deck(deck: object, deal: int) -> list[int]:
