@@ -338,8 +338,8 @@ def test_too_little_memory_is_told_in_one_line(command: ModuleType, error: Excep
     def fail(_config: object) -> int:
         raise error
 
-    command.run = fail  # type: ignore[attr-defined]  # a module of the test
-    assert cli.main([Command("try", command.__name__, "")], ["try"]) == BAD_INPUT
+    command.run = fail
+    assert start(["do"]) == BAD_INPUT
     shown = capsys.readouterr().err
     assert one_line(shown)
     assert "not enough memory" in shown

@@ -404,6 +404,7 @@ def test_folder_that_may_not_be_written(tmp_path: Path) -> None:
         ("a.jsonl.gz", gzip.compress(b'{"a":1}') + gzip.compress(b'{"a":2}\n')[:-3]),
         ("a.jsonl.gz", gzip.compress(b"hello")[:-3]),
     ],
+    ids=range(10),
 )
 def test_files_of_others_are_left_alone(tmp_path: Path, name: str, data: bytes) -> None:
     path = tmp_path / name
