@@ -101,6 +101,7 @@ def fused(players: int, rules: str, threads: int, decisions: int) -> float:
             ),
             rows,
             threads,
+            min_rows=32,  # each plays for long: more parts than threads, as in a large batch
         )
         return rows * steps / (time.perf_counter() - start)
 
