@@ -1,4 +1,4 @@
-"""The chance to win a match from given scores, and rewards for single deals made of it.
+"""The chance to win a match from given scores; `train.deal_reward` makes rewards of single deals of it.
 
 A match lasts over a hundred decisions and its result is mostly luck; a deal whose reward is the change of the chance to
 win tells the learner the same in a tenth of the time. A difference of potentials does not change which policy is best
