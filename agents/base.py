@@ -1,12 +1,14 @@
 """What an agent is, and the one place where what it is given and what it answers is checked."""
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from chicago_env.actions import NUM_ACTIONS, format_action
 from chicago_env.errors import MAX_LISTED, ActionError, ChicagoError
 from chicago_env.layout import AT, CARDS, OBSERVATION_SIZE
+from chicago_env.setup import MatchSetup
 
 Observations = np.ndarray[Any, np.dtype[np.uint8]]
 """(B, D) uint8, the observations of the acting seats (`chicago_env.layout`)."""
@@ -19,6 +21,9 @@ Actions = np.ndarray[Any, np.dtype[np.int64]]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+Status = Literal["ERROR", "INVALID", "TIMEOUT"]
+"""How an agent fails: it raised, crashed or ended; it answered what is not allowed; it answered too late or not at all."""
+
 
 class AgentError(ChicagoError, ValueError):
     """An agent that was asked wrongly, failed, or answered with what is not allowed.
@@ -27,13 +32,19 @@ class AgentError(ChicagoError, ValueError):
         agent: name of the agent.
         reason: what is wrong, without name and row.
         row: row of the batch at fault, where there is one.
+        status: how it failed.
+        line: what a program wrote that is at fault, printable and cut; empty where there is no such thing.
     """
 
-    def __init__(self, agent: str, reason: str, row: int | None = None) -> None:
-        super().__init__(agent, reason, row)
+    def __init__(
+        self, agent: str, reason: str, row: int | None = None, status: Status = "ERROR", line: str = ""
+    ) -> None:
+        super().__init__(agent, reason, row, status, line)
         self.agent = agent
         self.reason = reason
         self.row = row
+        self.status: Status = status
+        self.line = line
 
     def __str__(self) -> str:
         place = "" if self.row is None else f", row {self.row}"
@@ -110,11 +121,13 @@ def check_answer(agent: str, answer: object, observations: Observations, masks: 
     rows = len(masks)
     if not isinstance(answer, np.ndarray) or answer.shape != (rows,) or answer.dtype.kind not in "iu":
         given = f"{answer.dtype} of shape {answer.shape}" if isinstance(answer, np.ndarray) else type(answer).__name__
-        raise AgentError(agent, f"act() returned {given}; expected {rows} integers, shape ({rows},)")
+        reason = f"act() returned {given}; expected {rows} integers, shape ({rows},)"
+        raise AgentError(agent, reason, status="INVALID")
     outside = np.flatnonzero((answer < 0) | (answer >= NUM_ACTIONS))
     if len(outside):
         row = int(outside[0])
-        raise AgentError(agent, f"act() returned action {answer[row]}; allowed are 0 to {NUM_ACTIONS - 1}", row)
+        reason = f"act() returned action {answer[row]}; allowed are 0 to {NUM_ACTIONS - 1}"
+        raise AgentError(agent, reason, row, "INVALID")
     actions = answer.astype(np.int64, copy=False)
     illegal = np.flatnonzero(masks[np.arange(rows), actions] == 0)
     if len(illegal):
@@ -122,7 +135,7 @@ def check_answer(agent: str, answer: object, observations: Observations, masks: 
         hand = np.flatnonzero(observations[row, AT.hand : AT.hand + CARDS]).tolist()
         legal = ", ".join(_text(int(a), hand) for a in np.flatnonzero(masks[row])[:MAX_LISTED])
         given = _text(int(actions[row]), hand)
-        raise AgentError(agent, f"act() returned {given}, which is illegal; legal: {legal}", row)
+        raise AgentError(agent, f"act() returned {given}, which is illegal; legal: {legal}", row, "INVALID")
     return actions
 
 
@@ -152,7 +165,55 @@ def ask(agent: Agent, observations: Observations, masks: Masks, rng: Rng, *, nam
         # a copy: what the agent does to its mask does not make an action legal
         answer = agent.act(observations, masks.copy(), rng)
     except AgentError as error:
-        raise AgentError(name, error.reason, error.row) from error
-    except Exception as error:
+        raise AgentError(name, error.reason, error.row, error.status, error.line) from error
+    except (Exception, SystemExit) as error:  # an agent does not end the program that asks it
         raise AgentError(name, f"act() raised {type(error).__name__}: {error}") from error
     return check_answer(name, answer, observations, masks)
+
+
+class Table(Protocol):
+    """An agent's seats in a set of games that are played side by side; made by `Follower.sit`.
+
+    Each (game, seat) is known by a number, `place`, from `start` to `end`. Seats are absolute.
+    """
+
+    def start(self, place: int, seat: int, setup: MatchSetup, seed: int, /) -> None:
+        """A match begins, with the agent in `seat`; `seed` in 0 … 2**63 - 1 is for its own chance.
+
+        The agent must not look at the seed of the setup, from which all cards follow.
+        """
+        ...
+
+    def tell(self, place: int, events: Sequence[Mapping[str, Any]], /) -> None:
+        """What happened, as this seat may know it (`agents.bots.events`), in order."""
+        ...
+
+    def decide(self, places: Sequence[int], observations: Observations, masks: Masks, /) -> Sequence[int | AgentError]:
+        """Picks an action for each place; a failure stands in its place, and what it concerns is that one alone.
+
+        Args:
+            places: B places at which the agent is to act, ascending.
+            observations: (B, D) uint8.
+            masks: (B, A) int8.
+        """
+        ...
+
+    def end(self, place: int, result: Mapping[str, Any], /) -> None:
+        """The match is over; `result` has `scores`, `winner` (a seat or None) and `reason`."""
+        ...
+
+    def close(self) -> None:
+        """All games are over, or nobody is interested in them any more."""
+        ...
+
+
+@runtime_checkable
+class Follower(Agent, Protocol):
+    """An agent that wants to follow its games: their start, the events it may know, their end.
+
+    `act` must work too: it is what an environment or a search asks, which follows nothing.
+    """
+
+    def sit(self) -> Table:
+        """Takes part in a set of games."""
+        ...

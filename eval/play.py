@@ -3,14 +3,18 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from agents.base import Agent, ask
-from chicago_env.setup import MatchSetup
+from agents.base import Actions, Agent, AgentError, Follower, Masks, Observations, ask
+from chicago_env.game import NO_LOG
+from chicago_env.setup import NO_DECKS, MatchSetup
 from chicago_env.state import REASONS
 from chicago_env.vector import GameBatch
+from eval import kernels
+from eval.faults import FAULT_PENALTY, MAX_FAULTS, Fault, Referee, ask_rows, check_one
+from eval.following import SEATS, Following
 from eval.rng import RowRng, decision_keys
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -24,7 +28,10 @@ class Games(NamedTuple):
         winner: (N,) int64, seat, or -1: the match was truncated, or a single deal won it for nobody.
         truncated: (N,) bool.
         deals: (N,) int64, deals played.
-        choices: of each game, for records; empty unless asked for.
+        choices: of each game, for records; empty unless asked for. A game with a void deal, or that is forfeited, has no
+            record, and b"" here.
+        faults: the failures of agents, by game and in their order there (docs/evaluation.md).
+        forfeited: (N, P) bool, seats that forfeit the game; no such game counts as played.
     """
 
     gains: Ints
@@ -32,6 +39,8 @@ class Games(NamedTuple):
     truncated: np.ndarray[Any, np.dtype[np.bool_]]
     deals: Ints
     choices: list[bytes]
+    faults: tuple[Fault, ...]
+    forfeited: np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass
@@ -57,6 +66,9 @@ class Clock:
         return self.decisions[name] / seconds if seconds > 0 else None
 
 
+OnFault = Literal["raise", "forfeit"]
+
+
 def play_games(
     agents: Mapping[str, Agent],
     setups: Sequence[MatchSetup],
@@ -67,11 +79,15 @@ def play_games(
     clock: Clock | None = None,
     keep_choices: bool = False,
     on_finished: Callable[[int], None] | None = None,
+    on_fault: OnFault = "raise",
+    max_faults: int | None = MAX_FAULTS,
+    faults_before: Mapping[str, int] | None = None,
 ) -> Games:
     """Plays every game to its end. Decisions with one legal action are not asked for.
 
     The numbers that an agent gets from its rng are keyed by (root, board, seat, number of the seat's decision in this
-    game): they do not depend on what else is in the batch.
+    game): they do not depend on what else is in the batch. An agent that follows games (`agents.base.Follower`) is told
+    what happens in them, and is asked through its `Table`.
 
     Args:
         agents: agents by name; `seating` counts them in this order.
@@ -82,41 +98,164 @@ def play_games(
         clock: takes the times, if given.
         keep_choices: keep what a record needs.
         on_finished: called after every step with the number of games that are over.
+        on_fault: `raise` lets the `AgentError` of an agent that fails end everything. `forfeit` makes the deal void,
+            takes `FAULT_PENALTY` points from the seat, and plays on with the next deal (docs/evaluation.md).
+        max_faults: with `forfeit`, faults of an agent after which it forfeits the rest, games counted in the order
+            given; None: never.
+        faults_before: faults that agents had in earlier games of the event.
 
     Raises:
-        AgentError: an agent failed, or answered with what is not allowed.
+        AgentError: an agent failed, or answered with what is not allowed, and `on_fault` is `raise`.
     """
-    names = list(agents)
-    clock = Clock() if clock is None else clock
-    batch = GameBatch(setups, keep_choices=keep_choices)
-    decisions = np.zeros(seating.shape, dtype=np.int64)
-    live = batch.live
-    while len(live):
-        seats = batch.seats(live)
-        to_act = seating[live, seats]
-        for index, name in enumerate(names):
+    event = _Event(agents, setups, boards, seating, root, keep_choices, Clock() if clock is None else clock)
+    event.referee = None if on_fault == "raise" else Referee(list(agents), seating, max_faults, faults_before)
+    try:
+        event.start()
+        while len(live := event.live()):
+            event.step(live)
+            if on_finished is not None:
+                on_finished(len(setups) - len(event.live()))
+    finally:
+        event.close()
+    return event.games()
+
+
+class _Event:
+    """Games in lock-step."""
+
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        setups: Sequence[MatchSetup],
+        boards: Ints,
+        seating: Ints,
+        root: int,
+        keep_choices: bool,
+        clock: Clock,
+    ) -> None:
+        self.agents = list(agents.values())
+        self.names = list(agents)
+        self.setups = setups
+        self.boards = boards
+        self.seating = seating
+        self.root = root
+        self.clock = clock
+        self.referee: Referee | None = None
+        self.batch = GameBatch(setups, skip_forced=False, keep_choices=keep_choices)
+        self.decisions = np.zeros(seating.shape, dtype=np.int64)
+        self.starts = np.full((len(setups), kernels.START_SIZE), -1, dtype=np.int64)
+        self.tables = {i: agent.sit() for i, agent in enumerate(self.agents) if isinstance(agent, Follower)}
+        self.following: Following | None = None
+
+    def start(self) -> None:
+        batch, every = self.batch, np.arange(len(self.batch))
+        if self.tables:
+            self.following = Following(
+                self.tables, batch.states, self.setups, self.starts, self.seating, self.boards, self.root
+            )
+            every = np.flatnonzero(~self.following.rows)
+        kernels.play_forced(batch.states, every, self.starts, NO_DECKS, NO_LOG)
+
+    def close(self) -> None:
+        if self.following is not None:
+            if self.referee is not None:
+                for row in np.flatnonzero(self.referee.out & self.following.rows).tolist():
+                    self.following.forfeit(row)
+            self.following.close()
+
+    def live(self) -> Ints:
+        """Games that are to be played on."""
+        live = self.batch.live
+        return live if self.referee is None else live[~self.referee.out[live]]
+
+    def step(self, live: Ints) -> None:
+        """Every agent is asked once, in all its rows of `live`."""
+        seats = self.batch.seats(live)
+        to_act = self.seating[live, seats]
+        for index in range(len(self.agents)):
             mine = np.flatnonzero(to_act == index)
-            if not len(mine):
-                continue
-            rows, at = live[mine], seats[mine]
-            observations, masks = batch.observe(rows)
+            if len(mine):
+                self._ask(index, live[mine], seats[mine])
+
+    def _ask(self, index: int, rows: Ints, seats: Ints) -> None:
+        observations, masks = self.batch.observe(rows)
+        started = time.perf_counter()
+        if index in self.tables:
+            actions, errors = self._ask_table(index, rows, seats, observations, masks)
+        else:
             keys = np.empty(len(rows), dtype=np.int64)
-            decision_keys(root, boards[rows], at, decisions[rows, at], keys)
-            started = time.perf_counter()
-            actions = ask(agents[name], observations, masks, RowRng(keys), name=name)
-            clock.add(name, time.perf_counter() - started, len(rows))
-            decisions[rows, at] += 1
-            batch.step(rows, actions)
-        live = batch.live
-        if on_finished is not None:
-            on_finished(len(batch) - len(live))
-    players = seating.shape[1]
-    states = batch.states
-    starts = np.array([setup.scores for setup in setups], dtype=np.int64).reshape(seating.shape)
-    return Games(
-        gains=states["scores"][:, :players] - starts,
-        winner=states["winner"].copy(),
-        truncated=states["reason"] == REASONS.index("truncated"),
-        deals=states["deal"] + 1,
-        choices=[bytes(c) for c in batch.choices] if batch.choices is not None else [],
-    )
+            decision_keys(self.root, self.boards[rows], seats, self.decisions[rows, seats], keys)
+            if self.referee is None:
+                actions = ask(self.agents[index], observations, masks, RowRng(keys), name=self.names[index])
+                errors = {}
+            else:
+                actions, errors = ask_rows(self.agents[index], observations, masks, keys, self.names[index])
+        self.clock.add(self.names[index], time.perf_counter() - started, len(rows))
+        if errors:
+            self._fail(index, rows, seats, errors)
+            good = np.array([i not in errors for i in range(len(rows))])
+            rows, seats, actions = rows[good], seats[good], actions[good]
+        self.decisions[rows, seats] += 1
+        self._carry_out(rows, actions)
+
+    def _ask_table(
+        self, index: int, rows: Ints, seats: Ints, observations: Observations, masks: Masks
+    ) -> tuple[Actions, dict[int, AgentError]]:
+        answers = self.tables[index].decide((rows * SEATS + seats).tolist(), observations, masks)
+        checked = [check_one(self.names[index], a, mask) for a, mask in zip(answers, masks, strict=True)]
+        errors = {i: answer for i, answer in enumerate(checked) if isinstance(answer, AgentError)}
+        if errors and self.referee is None:
+            raise next(iter(errors.values()))
+        return np.array([0 if isinstance(answer, AgentError) else answer for answer in checked]), errors
+
+    def _fail(self, index: int, rows: Ints, seats: Ints, errors: Mapping[int, AgentError]) -> None:
+        assert self.referee is not None  # errors are raised otherwise
+        states = self.batch.states
+        faults = []
+        for i, error in errors.items():
+            row, seat = int(rows[i]), int(seats[i])
+            deal, decision = int(states["deal"][row]), int(self.decisions[row, seat])
+            name, reason = self.names[index], error.reason
+            faults.append(Fault(row, seat, name, error.status, deal, decision, reason, error.line))
+            self.decisions[row, seat] += 1
+            kernels.void_deal(states, row, self.starts, seat, FAULT_PENALTY, NO_DECKS, NO_LOG)
+            if self.following is not None and self.following.rows[row]:
+                self.following.after_void(row, seat, FAULT_PENALTY)
+            else:
+                kernels.play_forced(states, np.array([row]), self.starts, NO_DECKS, NO_LOG)
+        self.referee.add(faults)
+
+    def _carry_out(self, rows: Ints, actions: Actions) -> None:
+        batch = self.batch
+        if batch.choices is not None:
+            for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
+                batch.choices[row].append(action)
+        if self.following is not None:
+            followed = self.following.rows[rows]
+            for row, action in zip(rows[followed].tolist(), actions[followed].tolist(), strict=True):
+                self.following.step(row, action)
+            rows, actions = rows[~followed], actions[~followed]
+        kernels.step_noting(batch.states, rows, actions, self.starts, NO_DECKS, NO_LOG)
+
+    def games(self) -> Games:
+        """How it all ended."""
+        states, players = self.batch.states, self.seating.shape[1]
+        starts = np.array([setup.scores for setup in self.setups], dtype=np.int64).reshape(self.seating.shape)
+        gains = states["scores"][:, :players] - starts
+        winner, deals = states["winner"].copy(), np.asarray(states["deal"] + 1)
+        truncated = np.asarray(states["reason"] == REASONS.index("truncated"))
+        faults: tuple[Fault, ...] = ()
+        forfeited = np.zeros(self.seating.shape, dtype=np.bool_)
+        choices = [] if self.batch.choices is None else [bytes(c) for c in self.batch.choices]
+        if self.referee is not None:
+            faults, forfeited = self.referee.faults, self.referee.forfeited
+            for row in np.flatnonzero(self.referee.out).tolist():
+                single = self.setups[row].max_deals == 1
+                gains[row] = -FAULT_PENALTY * forfeited[row]
+                winner[row] = -1 if single else self.referee.winner(row)
+                truncated[row] = winner[row] < 0
+                deals[row] = 0
+            if choices:
+                for row in {*np.flatnonzero(self.referee.out).tolist(), *(fault.game for fault in faults)}:
+                    choices[row] = b""
+        return Games(gains, winner, truncated, deals, choices, faults, forfeited)

@@ -148,7 +148,8 @@ def _test_end_of_deal(g: Any) -> None:
 
 
 @jit
-def _end_deal(g: Any, decks: Any, log: Any) -> None:
+def end_deal(g: Any, decks: Any, log: Any) -> None:
+    """Ends the deal in progress as its scores stand: the match is over, or the next deal is dealt."""
     _test_end_of_deal(g)
     if not g["reason"] and g["deal"] + 1 >= g["max_deals"]:
         g["reason"] = TRUNCATED
@@ -195,7 +196,7 @@ def _after_tricks(g: Any, decks: Any, log: Any) -> None:
         if g["reason"]:
             _end_match(g, log)
             return
-    _end_deal(g, decks, log)
+    end_deal(g, decks, log)
 
 
 @jit
@@ -300,7 +301,7 @@ def step(g: Any, decks: Any, action: int, log: Any) -> None:
             if g["reason"]:
                 _end_match(g, log)
             elif g["trick"] < 5:
-                _end_deal(g, decks, log)
+                end_deal(g, decks, log)
             else:
                 # A Chicago that failed in the very last trick, with nothing scored after a failure, ends the deal as well.
                 g["stage"] = 1 if not g["failed"] or g["r_failure"] else 4
