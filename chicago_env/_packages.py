@@ -1,10 +1,12 @@
 """`agents`, `eval` and `train` are common names: makes sure that they are this project's before they are imported."""
 
+import importlib
 import importlib.util
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 _ROOT = Path(__file__).parent.parent
 """The folder that holds the project's packages side by side, in a checkout as in `site-packages`."""
@@ -57,3 +59,16 @@ def require_sibling(name: str) -> None:
         name=name,
         path=found[0],
     )
+
+
+def sibling(name: str) -> ModuleType:
+    """The package `name` of this project, imported now: for what a user named by text and only that package can make.
+
+    Imports point the other way (`agents` knows `chicago_env`), so that this package starts and works without it; only
+    `chicago_env.opponents` calls this.
+
+    Raises:
+        ImportError: as `require_sibling`.
+    """
+    require_sibling(name)
+    return importlib.import_module(name)

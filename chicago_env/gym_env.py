@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,85 +12,12 @@ from chicago_env.chicago_v0 import RENDER_MODES, check_options, check_render_mod
 from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.game import Bytes, Game, Mask
 from chicago_env.notation import parse_rules
+from chicago_env.opponents import OPPONENTS, SEAT, Opponents, Table, ask_opponent, generator
 from chicago_env.records import record_of_game
 from chicago_env.records.events import Event
 from chicago_env.rewards import reward_kind, write_rewards
-from chicago_env.rules import Rules, check_players
+from chicago_env.rules import Rules
 from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, MatchSetup, check_flag, check_int
-
-Array = np.ndarray[Any, Any]
-
-SEAT, OPPONENTS = 1, 2  # purposes of chance beside the cards, which the match seed itself fixes
-
-
-class Opponent(Protocol):
-    """What plays a seat: as `agents.Agent`."""
-
-    def act(self, observations: Any, masks: Any, rng: Any, /) -> Any:
-        """(B,) actions for (B, D) uint8 observations and (B, A) int8 masks."""
-        ...
-
-
-class RandomOpponent:
-    """Plays legal actions with equal probability."""
-
-    def act(self, observations: Array, masks: Array, rng: Any, /) -> Array:
-        """(B,) actions."""
-        ranks = masks.cumsum(axis=1)
-        picks = (rng.random(len(masks)) * ranks[:, -1]).astype(np.int64)
-        return np.asarray((ranks > picks[:, None]).argmax(axis=1))
-
-
-Opponents = Opponent | Sequence[Opponent | None] | None
-
-
-def check_opponents(opponents: Opponents, players: int | None) -> list[Opponent]:
-    """The P - 1 opponents, from the left of the own seat.
-
-    Args:
-        opponents: one object for all seats, a sequence of P - 1 (None in it plays at random), or None for random ones.
-        players: P; None: one more than the sequence has, else 2.
-
-    Raises:
-        RulesError: number of players.
-        SetupError: not so many opponents, or something that cannot act.
-    """
-    given: Any = opponents  # users give all kinds of things
-    listed = isinstance(given, Sequence) and not isinstance(given, str)
-    if players is None:
-        players = len(given) + 1 if listed else 2
-    players = check_players(players)
-    found = list(given) if listed else [given] * (players - 1)
-    if len(found) != players - 1:
-        raise SetupError(f"opponents: {len(found)} given for {players} players; {players - 1} are needed")
-    for i, opponent in enumerate(found):
-        if opponent is not None and not callable(getattr(opponent, "act", None)):
-            hint = "; text is turned into an agent by agents.load" if isinstance(opponent, str) else ""
-            raise SetupError(f"opponents[{i}]: {opponent!r} has no method `act`{hint}")
-    return [RandomOpponent() if opponent is None else opponent for opponent in found]
-
-
-def ask_opponent(opponent: Opponent, observations: Bytes, masks: Mask, rng: Any) -> Array:
-    """Actions (B,) of an opponent, of the right shape; whether they are legal is for the game to say.
-
-    Raises:
-        SetupError: no (B,) integers.
-    """
-    given = opponent.act(observations, masks, rng)
-    try:
-        answer = np.asarray(given)
-    except (ValueError, TypeError) as error:  # lists of unequal lengths, tensors of another device
-        raise SetupError(f"opponent {opponent!r} answered no array: {error}") from None
-    if answer.shape != (len(masks),) or answer.dtype.kind not in "iu":
-        raise SetupError(
-            f"opponent {opponent!r} answered {answer.dtype} of shape {answer.shape}; expected ({len(masks)},) integers"
-        )
-    return answer
-
-
-def generator(seed: int, purpose: int) -> np.random.Generator:
-    """The generator of a match for something other than cards."""
-    return np.random.default_rng((seed, purpose))
 
 
 class Actions(gymnasium.spaces.Discrete):
@@ -133,8 +60,9 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
     - The other seats play until the own one has a choice again or the match is over. `reset` always ends at the own
       first turn.
     - The reward is the own seat's, see `chicago_env.rewards`, of everything that happened since the last step.
-    - `info["seat"]` is the own seat at the table; at the end there are `scores` (by seat), `winner` (a seat or None)
-      and `is_success`, whether the own seat won. Truncated: no winner after `max_deals` deals.
+    - `info["seat"]` is the own seat at the table, `info["opponents"]` the names of the others from its left. At the end
+      there are `scores` (by seat), `winner` (a seat or None) and `is_success`, whether the own seat won. Truncated: no
+      winner after `max_deals` deals.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 1}  # noqa: RUF012  # Gymnasium's own declaration
@@ -155,8 +83,10 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
         """Checks the arguments; the first match starts with `reset`.
 
         Args:
-            opponents: objects with `act(observations (B, D), masks (B, A), rng) -> actions (B,)`: P - 1 of them, from
-                the left of the own seat (None for a random one), or one that plays all seats; None: all play at random.
+            opponents: one that plays all other seats, or P - 1 from the left of the own seat. Each is text that
+                `agents.load` takes, an object with `act(observations (B, D), masks (B, A), rng) -> actions (B,)`, None
+                for random play, or a pool, `{opponent: weight}`, from which each match draws anew; nobody changes
+                within a match.
             players: P, 2 to 6; by default one more than `opponents` has, or 2.
             rules: preset name, notation, mapping or `Rules`.
             seat: own seat; None: another one at random in each match.
@@ -168,10 +98,11 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
 
         Raises:
             RulesError: impossible rules or number of players.
+            ChicagoError: as `agents.load`, of text that names no agent.
             SetupError: any other argument.
         """
-        self._opponents = check_opponents(opponents, players)
-        self.players = len(self._opponents) + 1
+        self._table = Table(opponents, players)
+        self.players = self._table.players
         self.rules = parse_rules(rules)
         self.seat = None if seat is None else check_int("seat", seat, 0, self.players - 1)
         self.reward = reward
@@ -204,6 +135,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
         seed = int(self.np_random.integers(SEED_LIMIT)) if seed is None else setup.seed
         self._match = Game(setup=dataclasses.replace(setup, seed=seed))
         self._rng = generator(seed, OPPONENTS)
+        self._lineup = self._table.lineup(seed)
         self._own = int(generator(seed, SEAT).integers(self.players)) if self.seat is None else self.seat
         self._events: list[Event] = []
         while self._game.seat != self._own:
@@ -224,7 +156,7 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
             self._move(forced)
             return
         observation, mask = game.observe()
-        opponent = self._opponents[(game.seat - self._own) % self.players - 1]
+        opponent = self._table.agents[self._lineup[(game.seat - self._own) % self.players - 1]]
         self._move(int(ask_opponent(opponent, observation[None], mask[None], self._rng)[0]))
 
     def _move(self, action: int) -> None:
@@ -236,7 +168,8 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
     def _show(self) -> tuple[Bytes, dict[str, Any]]:
         observation, mask = self._game.observe(self._own)
         self.action_space.legal = mask.copy()
-        return observation, {"action_mask": mask, "seat": self._own}
+        names = tuple(self._table.names[i] for i in self._lineup)
+        return observation, {"action_mask": mask, "seat": self._own, "opponents": names}
 
     def step(self, action: int) -> tuple[Bytes, float, bool, bool, dict[str, Any]]:
         """Carries out an action of the own seat, and those of the others up to its next choice.
@@ -283,6 +216,10 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """(A,) bool, the legal actions: the method that sb3-contrib's MaskablePPO asks."""
         return self._game.mask(self._own).astype(np.bool_)
+
+    def close(self) -> None:
+        """Closes the opponents that were loaded from text; no match can be played any more."""
+        self._table.close()
 
     @property
     def game(self) -> Game:

@@ -13,9 +13,9 @@ from gymnasium.vector.utils import batch_space
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.chicago_v0 import check_options, observation_box
 from chicago_env.errors import SetupError
-from chicago_env.gym_env import OPPONENTS, SEAT, Opponents, ask_opponent, check_opponents, generator
 from chicago_env.kernels.batch import forced_actions, observe_seats, seat_rewards
 from chicago_env.notation import parse_rules
+from chicago_env.opponents import OPPONENTS, SEAT, Opponents, Table, ask_opponent, generator
 from chicago_env.rewards import reward_kind
 from chicago_env.rules import Rules
 from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, MatchSetup, check_flag, check_int, is_list
@@ -56,7 +56,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
       bool are the legal ones.
     - A match that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): `infos["final_obs"]` has
       the last observation, `infos["final_info"]` `scores`, `winner` (-1: truncated) and `is_success`.
-    - `infos["seat"]` (B,) is the own seat at each table.
+    - `infos["seat"]` (B,) is the own seat at each table, `infos["opponents"]` (B, P - 1) the names of the others.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012  # Gymnasium's declaration
@@ -77,7 +77,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
 
         Args:
             num_envs: B, number of tables.
-            opponents: as for `ChicagoEnv`; each is asked once for all tables where its seat is to act.
+            opponents: as for `ChicagoEnv`; each is asked once for all tables where a seat of its is to act.
             players: P, 2 to 6; by default one more than `opponents` has, or 2.
             rules: preset name, notation, mapping or `Rules`.
             seat: own seat; None: another one at random in each match.
@@ -87,11 +87,12 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
 
         Raises:
             RulesError: impossible rules or number of players.
+            ChicagoError: as `agents.load`, of text that names no agent.
             SetupError: any other argument.
         """
         self.num_envs = check_int("num_envs", num_envs, 1, MAX_ROWS)
-        self.opponents = check_opponents(opponents, players)
-        self.players = len(self.opponents) + 1
+        self._table = Table(opponents, players)
+        self.players = self._table.players
         self.rules = parse_rules(rules)
         self.seat = None if seat is None else check_int("seat", seat, 0, self.players - 1)
         self._kind = reward_kind(reward)
@@ -102,7 +103,9 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._every = np.arange(self.num_envs)
+        self._names = np.array(self._table.names, dtype=object)
         self._own = np.zeros(self.num_envs, dtype=np.int64)
+        self._lineups = np.zeros((self.num_envs, self.players), dtype=np.int64)  # by place; the own one is -1
         self._matches = [np.random.default_rng()] * self.num_envs
         self._chance = self._matches.copy()
         self._games: GameBatch | None = None
@@ -156,7 +159,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._sit_down(self._every, seeds)
         self._play_others(np.ones(self.num_envs, dtype=np.bool_))
         observation, self._mask = self._show()
-        return observation, {"action_mask": self._mask.copy(), "seat": self.own_seats}
+        return observation, self._told()
 
     def _check_seeds(self, seed: object) -> list[int | None]:
         given: Any = seed  # users give all kinds of things
@@ -174,6 +177,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         for row, seed in zip(rows.tolist(), seeds, strict=True):
             self._own[row] = generator(seed, SEAT).integers(self.players) if self.seat is None else self.seat
             self._chance[row] = generator(seed, OPPONENTS)
+            self._lineups[row] = (-1, *self._table.lineup(seed))
 
     def _play_others(self, first: Array) -> None:
         """Lets the opponents act until at every table the learner has a choice, or the match is over.
@@ -190,12 +194,12 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
                 if not (places[asked] != 0).any() and asked.all():
                     return
                 games.step(rows[~asked], forced[~asked])
-                for place, opponent in enumerate(self.opponents, start=1):
-                    mine = rows[asked & (places == place)]
-                    if len(mine):
-                        observations, masks = games.observe(mine)
-                        rng = RowGenerators([self._chance[row] for row in mine.tolist()])
-                        games.step(mine, ask_opponent(opponent, observations, masks, rng))
+                players = np.where(asked, self._lineups[rows, places], -1)
+                for i in np.unique(players[players >= 0]).tolist():
+                    mine = rows[players == i]
+                    observations, masks = games.observe(mine)
+                    rng = RowGenerators([self._chance[row] for row in mine.tolist()])
+                    games.step(mine, ask_opponent(self._table.agents[i], observations, masks, rng))
         except BaseException:  # Ctrl-C too
             self._games = None  # some tables have moved, others not
             raise
@@ -203,6 +207,13 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     def _show(self) -> tuple[Array, Array]:
         """Observation and mask of the own seats."""
         return observe_seats(self.games.states, self._own)  # type: ignore[no-any-return]  # compiled: no type is known
+
+    def _told(self) -> dict[str, Any]:
+        return {"action_mask": self._mask.copy(), "seat": self.own_seats, "opponents": self._opponents()}
+
+    def _opponents(self) -> Array:
+        """(B, P - 1) names of the opponents, from the left of the own seat."""
+        return self._names[self._lineups[:, 1:]]
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Carries out an action at every table, and those of the others up to the learner's next choice.
@@ -234,6 +245,7 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             for row in ended.tolist():
                 infos["final_obs"][row] = final[row]
             about = {"scores": scores, "winner": winners, "is_success": winners == self._own, "seat": self.own_seats}
+            about["opponents"] = self._opponents()
             infos["final_info"] = {key: np.where(_like(over, value), value, 0) for key, value in about.items()}
             infos["final_info"].update({f"_{key}": over.copy() for key in about})
             infos["_final_obs"] = infos["_final_info"] = over.copy()
@@ -242,8 +254,12 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             self._sit_down(ended, seeds)
             self._play_others(over)
         observation, self._mask = self._show()
-        infos.update(action_mask=self._mask.copy(), seat=self.own_seats)
+        infos.update(self._told())
         return observation, rewards, over & ~truncations, truncations, infos
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Closes the opponents that were loaded from text; called by `close`."""
+        self._table.close()
 
 
 def _like(flags: Array, values: Array) -> Array:

@@ -7,11 +7,10 @@ import sys
 
 import gymnasium as gym
 
-import agents
 import chicago_env  # noqa: F401 - registers the environment
 
-opponent = agents.load(sys.argv[1] if len(sys.argv) > 1 else "ppo-2p")
-env = gym.make("chicago_env/Chicago-v0", players=2, opponents=[opponent])
+opponent = sys.argv[1] if len(sys.argv) > 1 else "ppo-2p"
+env = gym.make("chicago_env/Chicago-v0", opponents=[opponent])
 wins = 0
 for seed in range(10):
     observation, info = env.reset(seed=seed)
@@ -21,4 +20,4 @@ for seed in range(10):
         observation, reward, terminated, truncated, info = env.step(action)
         over = terminated or truncated
     wins += info["is_success"]
-print(f"random play won {wins} of 10 matches against {opponent.name}")
+print(f"random play won {wins} of 10 matches against {opponent}")

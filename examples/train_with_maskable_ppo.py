@@ -13,7 +13,6 @@ import gymnasium as gym
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-import agents
 import chicago_env  # noqa: F401 - registers the environment
 
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
@@ -21,7 +20,7 @@ steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 
 def make() -> gym.Env:
     """A seat at a table of two, in single deals that pay points."""
-    return gym.make("chicago_env/Chicago-v0", opponents=[agents.load("heuristic:novice")], reward="points", max_deals=1)
+    return gym.make("chicago_env/Chicago-v0", opponents=["heuristic:novice"], reward="points", max_deals=1)
 
 
 model = MaskablePPO(

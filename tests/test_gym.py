@@ -189,7 +189,6 @@ def test_an_opponents_odd_answer_is_refused(answer) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"opponents": ["random"]}, r"agents\.load"),
         ({"opponents": [agents.load("random")], "players": 3}, "2 are needed"),
         ({"opponents": [object()]}, "no method `act`"),
         ({"players": 7}, "players"),

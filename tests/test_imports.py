@@ -21,6 +21,7 @@ LAYERS = [
     ["rules"],
     ["notation"],
     ["setup"],
+    ["opponents"],
     ["actions", "layout"],
     ["hands"],
     ["state"],

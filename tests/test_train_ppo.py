@@ -296,6 +296,7 @@ def test_against_opponents_it_is_the_gymnasium_environment() -> None:
             assert truncations[row]
             assert "TimeLimit.truncated" not in infos[row]
             assert infos[row]["scores"] == told["final_info"]["scores"][row].tolist()
+            assert infos[row]["opponents"] == ("random",)
             assert (infos[row]["terminal_observation"] == told["final_obs"][row]).all()
             returns[row] = 0
             ended += 1

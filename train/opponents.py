@@ -18,8 +18,9 @@ class OpponentVecEnv(ChicagoVecEnv):
 
     The games are those of `chicago_env.gym_vector.ChicagoVectorEnv`, whose arguments say who plays, by what rules and for
     what reward. At the end of a match the infos have `is_success` (whether the learner won; not if nobody did), `winner`,
-    `scores`, and `episode`, from which Stable-Baselines3 logs the mean return. A match cut off after `max_deals` deals ends
-    like any other: the observation counts the deals that are left, so nothing is to be estimated beyond.
+    `scores`, `opponents` (their names), and `episode`, from which Stable-Baselines3 logs the mean return. A match cut off
+    after `max_deals` deals ends like any other: the observation counts the deals that are left, so nothing is to be
+    estimated beyond.
 
     Attributes:
         tables: the environment underneath.
@@ -80,6 +81,7 @@ class OpponentVecEnv(ChicagoVecEnv):
             infos[row] = {
                 "winner": None if winner < 0 else winner,
                 "scores": final["scores"][row].tolist(),
+                "opponents": tuple(final["opponents"][row]),
                 "episode": {"r": float(self._returns[row]), "l": int(self._lengths[row])},
                 "terminal_observation": told["final_obs"][row],
             }
