@@ -11,7 +11,8 @@ START_SIZE = 9
 
 
 @jit
-def _note(g: Any, start: Any) -> None:
+def note(g: Any, start: Any) -> None:
+    """Notes in `start` (START_SIZE,) how the deal began, if it is another than the one noted."""
     if start[0] != g["deal"]:
         start[0] = g["deal"]
         start[1] = g["attempted"]
@@ -22,11 +23,11 @@ def _note(g: Any, start: Any) -> None:
 
 @jit
 def _play_forced(g: Any, start: Any, decks: Any, log: Any) -> None:
-    _note(g, start)
+    note(g, start)
     action = flow.forced(g)
     while action >= 0:
         flow.step(g, decks, action, log)
-        _note(g, start)
+        note(g, start)
         action = flow.forced(g)
 
 
@@ -61,4 +62,4 @@ def void_deal(states: Any, row: int, starts: Any, seat: int, penalty: int, decks
         g["scores"][s] = start[3 + s]
     g["scores"][seat] -= penalty
     flow.end_deal(g, decks, log)
-    _note(g, start)
+    note(g, start)

@@ -16,6 +16,7 @@ from eval import kernels
 from eval.faults import FAULT_PENALTY, MAX_FAULTS, Fault, Referee, ask_rows, check_one
 from eval.following import SEATS, Following
 from eval.rng import RowRng, decision_keys
+from eval.sources import FAULT, VOID, Sources, sources_of
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -28,6 +29,7 @@ class Games(NamedTuple):
         winner: (N,) int64, seat, or -1: the match was truncated, or a single deal won it for nobody.
         truncated: (N,) bool.
         deals: (N,) int64, deals played.
+        sources: (N, P, K) int32, points of each seat by source and counts of its decisions, `eval.sources.COLUMNS`.
         choices: of each game, for records; empty unless asked for. A game with a void deal, or that is forfeited, has no
             record, and b"" here.
         faults: the failures of agents, by game and in their order there (docs/evaluation.md).
@@ -38,6 +40,7 @@ class Games(NamedTuple):
     winner: Ints
     truncated: np.ndarray[Any, np.dtype[np.bool_]]
     deals: Ints
+    sources: Sources
     choices: list[bytes]
     faults: tuple[Fault, ...]
     forfeited: np.ndarray[Any, np.dtype[np.bool_]]
@@ -141,7 +144,9 @@ class _Event:
         self.root = root
         self.clock = clock
         self.referee: Referee | None = None
-        self.batch = GameBatch(setups, skip_forced=False, keep_choices=keep_choices)
+        self.keep_choices = keep_choices
+        self.batch = GameBatch(setups, skip_forced=False)
+        self.choices = [bytearray() for _ in setups]
         self.decisions = np.zeros(seating.shape, dtype=np.int64)
         self.starts = np.full((len(setups), kernels.START_SIZE), -1, dtype=np.int64)
         self.tables = {i: agent.sit() for i, agent in enumerate(self.agents) if isinstance(agent, Follower)}
@@ -218,6 +223,7 @@ class _Event:
             name, reason = self.names[index], error.reason
             faults.append(Fault(row, seat, name, error.status, deal, decision, reason, error.line))
             self.decisions[row, seat] += 1
+            self.choices[row].append(VOID + seat)
             kernels.void_deal(states, row, self.starts, seat, FAULT_PENALTY, NO_DECKS, NO_LOG)
             if self.following is not None and self.following.rows[row]:
                 self.following.after_void(row, seat, FAULT_PENALTY)
@@ -226,16 +232,14 @@ class _Event:
         self.referee.add(faults)
 
     def _carry_out(self, rows: Ints, actions: Actions) -> None:
-        batch = self.batch
-        if batch.choices is not None:
-            for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
-                batch.choices[row].append(action)
+        for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
+            self.choices[row].append(action)
         if self.following is not None:
             followed = self.following.rows[rows]
             for row, action in zip(rows[followed].tolist(), actions[followed].tolist(), strict=True):
                 self.following.step(row, action)
             rows, actions = rows[~followed], actions[~followed]
-        kernels.step_noting(batch.states, rows, actions, self.starts, NO_DECKS, NO_LOG)
+        kernels.step_noting(self.batch.states, rows, actions, self.starts, NO_DECKS, NO_LOG)
 
     def games(self) -> Games:
         """How it all ended."""
@@ -246,7 +250,8 @@ class _Event:
         truncated = np.asarray(states["reason"] == REASONS.index("truncated"))
         faults: tuple[Fault, ...] = ()
         forfeited = np.zeros(self.seating.shape, dtype=np.bool_)
-        choices = [] if self.batch.choices is None else [bytes(c) for c in self.batch.choices]
+        sources = sources_of(self.setups, self.choices, FAULT_PENALTY)
+        choices = [bytes(c) for c in self.choices] if self.keep_choices else []
         if self.referee is not None:
             faults, forfeited = self.referee.faults, self.referee.forfeited
             for row in np.flatnonzero(self.referee.out).tolist():
@@ -255,7 +260,9 @@ class _Event:
                 winner[row] = -1 if single else self.referee.winner(row)
                 truncated[row] = winner[row] < 0
                 deals[row] = 0
+                sources[row] = 0
+                sources[row, :, FAULT] = gains[row]
             if choices:
                 for row in {*np.flatnonzero(self.referee.out).tolist(), *(fault.game for fault in faults)}:
                     choices[row] = b""
-        return Games(gains, winner, truncated, deals, choices, faults, forfeited)
+        return Games(gains, winner, truncated, deals, sources, choices, faults, forfeited)

@@ -11,6 +11,7 @@ from chicago_env.setup import MatchSetup
 from eval.boards import Kind
 from eval.faults import FAULT_PENALTY, Fault, Referee
 from eval.play import Games, play_games
+from eval.sources import FAULT, points_of
 from tests.test_eval_play import Broken, small_event
 
 RANDOM = agents.load("random")
@@ -52,8 +53,11 @@ def play(event: tuple, by_name: dict, **options) -> Games:
     return play_games(by_name, setups, boards, seating, 17, on_fault="forfeit", **options)
 
 
+FIELDS = ("gains", "winner", "truncated", "deals", "sources")
+
+
 def same(one: Games, other: Games) -> bool:
-    arrays = all(np.array_equal(getattr(one, n), getattr(other, n)) for n in ("gains", "winner", "truncated", "deals"))
+    arrays = all(np.array_equal(getattr(one, n), getattr(other, n)) for n in FIELDS)
     return arrays and one.faults == other.faults and np.array_equal(one.forfeited, other.forfeited)
 
 
@@ -75,6 +79,9 @@ def test_a_fault_is_recorded_and_the_event_goes_on(
     event = small_event(players, rules, kind, 25)
     games = play(event, {"a": RANDOM, "b": Flawed(what)}, max_faults=None)
     assert games.faults
+    assert (points_of(games.sources) == games.gains).all()
+    assert (games.sources[:, :, FAULT] <= 0).all()
+    assert games.sources[:, :, FAULT].sum() == -FAULT_PENALTY * len(games.faults)
     assert {fault.status for fault in games.faults} == {status}
     assert {fault.agent for fault in games.faults} == {"b"}
     assert [fault.game for fault in games.faults] == sorted(fault.game for fault in games.faults)
@@ -157,6 +164,7 @@ def test_neither_batch_nor_order_of_play_matters(what: str, max_faults: int | No
 def test_after_the_last_fault_the_rest_is_forfeited() -> None:
     event = small_event(2, "pagat", "match", 20)
     games = play(event, {"a": NOVICE, "b": Broken("raise", 0)}, max_faults=3)
+    assert (points_of(games.sources) == games.gains).all()
     assert len(games.faults) == 3
     last = games.faults[-1].game
     for game in range(last, 40):

@@ -47,7 +47,16 @@ def three() -> Ranking:
 def games_of(gains: list[list[int]], winner: list[int]) -> Games:
     n = len(gains)
     won = np.array(winner, dtype=np.int64)
-    return Games(np.array(gains, dtype=np.int64), won, won < 0, np.ones(n, dtype=np.int64), [])
+    return Games(
+        np.array(gains, dtype=np.int64),
+        won,
+        won < 0,
+        np.ones(n, dtype=np.int64),
+        np.zeros((n, len(gains[0]), 0), np.int32),
+        [],
+        (),
+        np.zeros((n, len(gains[0])), np.bool_),
+    )
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------

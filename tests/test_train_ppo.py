@@ -11,9 +11,9 @@ from agents.networks import NetworkConfig, masked_log_probabilities
 from chicago_env import BatchEnv, Rules
 from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.gym_vector import ChicagoVectorEnv
+from eval.equity import ClosedEquity
 from train.deal_reward import DealReward
 from train.envs import SelfPlayVecEnv
-from train.equity import ClosedEquity
 from train.opponents import OpponentVecEnv
 from train.policy import ChicagoPolicy, entropy_of, mean_log_probability
 from train.ppo import SelfPlayPPO, TrainingDiverged

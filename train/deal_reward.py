@@ -7,8 +7,8 @@ import numpy as np
 
 from chicago_env.errors import SetupError
 from chicago_env.vector import BatchEnv, Step
-from train.equity import Deals, Equity
-from train.solved_equity import SolvedEquity
+from eval.equity import Deals, Equity
+from eval.solved_equity import SolvedEquity
 
 Array = np.ndarray[Any, Any]
 

@@ -22,14 +22,14 @@ from chicago_env.notation import parse_rules
 from chicago_env.pool import default_threads
 from chicago_env.setup import MAX_DEALS, check_int
 from chicago_env.vector import BatchEnv
+from eval.equity import ClosedEquity
 from eval.ranking import rank
+from eval.solved_equity import solve_equity
 from train.config import CONFIG, MAX_SEED, STATE, TrainConfig, read_config
 from train.deal_reward import DealLog, DealReward
 from train.envs import SelfPlayVecEnv
-from train.equity import ClosedEquity
 from train.log import run_logger
 from train.ppo import SelfPlayPPO, TrainingDiverged
-from train.solved_equity import solve_equity
 from train.state import load_state, save_state
 
 OPPONENTS = ("random", "heuristic:novice")

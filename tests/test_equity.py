@@ -6,9 +6,9 @@ import pytest
 from agents import load
 from chicago_env import BatchEnv, Rules
 from chicago_env.errors import SetupError
+from eval.equity import ClosedEquity, Deals, equity_gains
+from eval.solved_equity import SolvedEquity, make_knots, solve_equity
 from train.deal_reward import DealLog, DealReward
-from train.equity import ClosedEquity, Deals
-from train.solved_equity import SolvedEquity, make_knots, solve_equity
 
 EQUITY = ClosedEquity(Rules())
 
@@ -33,6 +33,36 @@ def test_a_lead_counts_more_near_the_end() -> None:
 
 def test_seats_that_do_not_exist_have_no_chance() -> None:
     assert chances(10, 20, 0, 0, seats=2) == [*chances(10, 20), 0, 0]
+
+
+def test_a_deal_is_worth_the_change_of_the_chance() -> None:
+    starts, dealers = np.array([[0, 0], [40, 45], [40, 45]]), np.array([0, 1, 1])
+    gains, winners, one = np.array([[5, 0], [12, 1], [0, 0]]), np.array([-1, 0, -1]), np.ones(3, dtype=int)
+    found = equity_gains(EQUITY, starts, gains, dealers, winners, one)
+    assert found.sum(axis=1) == pytest.approx([0, 0, 0], abs=1e-12)
+    assert found[0, 0] == pytest.approx(chances(5, 0)[0] - 0.5)
+    assert found[1, 0] == pytest.approx(1 - chances(40, 45)[0])
+    assert found[2].tolist() == [0, 0]
+
+
+def test_the_next_dealer_counts() -> None:
+    """After two deals the turn has come back to the first dealer."""
+    table = np.zeros((24**2, 2))
+    table[:] = [0.25, 0.75]
+    solved = SolvedEquity(make_knots(52, 2), table)
+    zero, nobody = np.zeros((2, 2), dtype=int), np.full(2, -1)
+    found = equity_gains(solved, zero, zero, np.array([0, 1]), nobody, np.array([1, 2]))
+    assert found.tolist() == [[0.5, -0.5], [0, 0]]
+
+
+def test_an_equity_is_named_by_its_numbers() -> None:
+    assert EQUITY.digest == ClosedEquity(Rules()).digest != ClosedEquity(Rules(target=51)).digest
+    knots, table = make_knots(52, 2), np.full((24**2, 2), 0.5)
+    other = table.copy()
+    other[7] = [0.4, 0.6]
+    assert SolvedEquity(knots, table).digest == SolvedEquity(knots.copy(), table.copy()).digest
+    assert SolvedEquity(knots, table).digest != SolvedEquity(knots, other).digest
+    assert len(EQUITY.digest) == 16
 
 
 @pytest.mark.parametrize("players", [2, 3, 5])

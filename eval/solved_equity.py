@@ -1,4 +1,4 @@
-"""The chance to win a match, solved from deals that were played: what the formula of `train.equity` cannot know.
+"""The chance to win a match, solved from deals that were played: what the formula of `eval.equity` cannot know.
 
 How much a lead is worth near the end depends on how the agents play there. Who is behind may call a Chicago that is bound
 to fail, only so that an opponent does not score (docs/rules.md); the last to announce, or to play, has the better of an
@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import cg
 
 from chicago_env.errors import SetupError
-from train.equity import Deals, Equity
+from eval.equity import Deals, Equity, digest_of
 
 Array = np.ndarray[Any, Any]
 
@@ -41,8 +41,13 @@ class SolvedEquity:
         self.knots = knots
         self.table = table
 
+    @property
+    def digest(self) -> str:
+        """As in `eval.equity.Equity`: of knots and table."""
+        return digest_of("table", self.knots, self.table)
+
     def chances(self, scores: Array, players: Array, dealers: Array) -> Array:
-        """As in `train.equity.Equity`; all rows must have as many players as the table."""
+        """As in `eval.equity.Equity`; all rows must have as many players as the table."""
         del players
         count = self.table.shape[1]
         turn = (np.arange(count) + dealers[:, None]) % count
