@@ -186,14 +186,7 @@ def load(spec: str | os.PathLike[str]) -> Agent:
     if not spec:
         raise AgentSpecError(spec, "no name given" + suggestion("", names()))
     if spec.endswith(SUFFIX):
-        path = Path(spec)
-        try:
-            there = path.is_file()
-        except (OSError, ValueError) as error:  # a name that no file can have
-            raise AgentSpecError(spec, f"no such file: {getattr(error, 'strerror', None) or error}") from None
-        if not there:
-            raise AgentSpecError(spec, "no such file")
-        return _load_checkpoint(path)
+        return _load_checkpoint(_existing(spec))
     name, mark, text = spec.partition("?")
     if name in REGISTRY:
         entry = REGISTRY[name]
@@ -204,6 +197,31 @@ def load(spec: str | os.PathLike[str]) -> Agent:
         return _load_checkpoint(found[name])
     hint = suggestion(name, names())
     raise AgentSpecError(spec, f"no agent of that name{hint}, or the path of a {SUFFIX} file")
+
+
+def checkpoint_file(spec: str) -> Path:
+    """The file of a checkpoint, by the name of one that comes with the project, or by its path.
+
+    Raises:
+        AgentSpecError: no such checkpoint.
+    """
+    if spec.endswith(SUFFIX):
+        return _existing(spec)
+    found = checkpoints()
+    if spec not in found:
+        raise AgentSpecError(spec, f"no checkpoint of that name{suggestion(spec, found)}, or its path *{SUFFIX}")
+    return found[spec]
+
+
+def _existing(spec: str) -> Path:
+    path = Path(spec)
+    try:
+        there = path.is_file()
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise AgentSpecError(spec, f"no such file: {getattr(error, 'strerror', None) or error}") from None
+    if not there:
+        raise AgentSpecError(spec, "no such file")
+    return path
 
 
 def _options(spec: str, text: str | None, readers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:

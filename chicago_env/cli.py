@@ -25,6 +25,7 @@ OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 EXTRAS = {
     **dict.fromkeys(("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "safetensors"), "train"),
     **dict.fromkeys(("scipy", "choix", "matplotlib", "jinja2"), "eval"),
+    **dict.fromkeys(("onnx", "onnxscript", "onnxruntime"), "onnx"),
 }
 """The extra of `chicago-env` that installs each optional package."""
 

@@ -23,7 +23,8 @@ COMMANDS = (
     Command("demo", "train.commands.demo", "train an agent for two minutes and rank it"),
     Command("train", "train.commands.train", "train an agent by self-play"),
     *EVAL_COMMANDS,
-    Command("agents", "agents.commands", "list the agents there are"),
+    Command("agents export", "agents.commands.export", "write the network of a checkpoint as ONNX"),
+    Command("agents", "agents.commands.listing", "list the agents there are"),
     Command("bench", "chicago_env.commands.bench", "measure how fast this machine plays"),
     Command("records verify", "chicago_env.commands.records", "check match records with the rules engine"),
 )
