@@ -31,7 +31,7 @@ LAYERS = [
     ["game", "pool"],
     ["vector", "records", "render"],
     ["chicago_v0"],
-    ["gym_env", "gym_vector"],
+    ["gym_env", "gym_vector", "spiel"],
     ["registration"],
     ["docs", "cli", "bench", "commands"],
     [""],  # chicago_env/__init__.py
@@ -50,6 +50,9 @@ BASE_DEPENDENCIES = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "r
 
 # Not scipy: numba imports it where it is installed.
 HEAVY = ["torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib", "choix", "jinja2"]
+
+OPTIONAL = {"pyspiel": "spiel"}
+"""Packages that one module of chicago_env alone may import, which nothing else there imports."""
 
 MAX_LINES = 600
 
@@ -127,6 +130,8 @@ def layer_errors(found: Import) -> str | None:
     if found.target.split(".")[0] != "chicago_env":
         return None
     own, target = inside(module_name(found.file)), inside(found.target)
+    if target in OPTIONAL.values() and own != target:
+        return f"{found}: chicago_env/{own} must not import {found.target}, which not everybody can"
     if layer_of(target) > layer_of(own):
         return f"{found}: chicago_env/{own} must not import {found.target}, which is built on it"
     if own != target and any({own, target} <= group for group in SIDE_BY_SIDE):
@@ -138,6 +143,8 @@ def third_party_errors(found: Import) -> str | None:
     top = found.target.split(".")[0]
     if top in {"gymnasium", "pettingzoo"} and inside(module_name(found.file)) not in ADAPTERS:
         return f"{found}: only {', '.join(sorted(ADAPTERS))} may import {top}"
+    if OPTIONAL.get(top) == inside(module_name(found.file)):
+        return None
     if top not in sys.stdlib_module_names | BASE_DEPENDENCIES | set(PACKAGES):
         return f"{found}: chicago_env must not import {top}: it is no base dependency"
     return None
@@ -233,6 +240,8 @@ def test_files_are_short() -> None:
         ("chicago_env/state.py", "import gymnasium", third_party_errors),
         ("chicago_env/engine/log.py", "from pettingzoo.utils import wrappers", third_party_errors),
         ("chicago_env/vector.py", "def f():\n    import torch", third_party_errors),
+        ("chicago_env/gym_env.py", "import pyspiel", third_party_errors),
+        ("chicago_env/docs.py", "from chicago_env.spiel import NAME", layer_errors),
     ],
 )
 def test_forbidden_imports_are_seen(file, source, check) -> None:

@@ -41,6 +41,13 @@ def test_plain_maskable_ppo(tmp_path) -> None:
 
 
 @pytest.mark.slow
+def test_a_loop_over_the_pettingzoo_environment(tmp_path) -> None:
+    lines = run_example("pettingzoo_loop.py", "40", cwd=tmp_path).splitlines()
+    assert [line.split(",")[0] for line in lines] == ["20 matches", "40 matches"]
+    assert all(re.search(r" \d{3} decisions, loss -?\d+\.\d+$", line) for line in lines)
+
+
+@pytest.mark.slow
 def test_a_checkpoint_as_opponent(tmp_path) -> None:
     assert re.search(
         r"won \d+ of 10 matches against ppo-2p", run_example("load_checkpoint_as_opponent.py", cwd=tmp_path)
