@@ -2,4 +2,7 @@
 
 from chicago_env.cli import Command
 
-COMMANDS = (Command("eval rank", "eval.commands.rank", "rank agents against each other"),)
+COMMANDS = (
+    Command("eval rank", "eval.commands.rank", "rank agents against each other"),
+    Command("eval show", "eval.commands.show", "show the ranking that a store of games gives"),
+)

@@ -7,8 +7,9 @@ from typing import Any
 
 from eval.ratings import Rating
 from eval.stats import Estimate
+from eval.store import Fault
 
-FORMAT, VERSION = "chicago-ranking", 1
+FORMAT, VERSION = "chicago-ranking", 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Result:
         pairs: every pair, in the order in which the agents were given.
         speeds: decisions per second of each agent, None where it was not asked. Measured, so not part of `to_dict`.
         seconds: wall clock time of the whole; as `speeds`.
+        faults: what agents did wrong, game by game.
     """
 
     config: Mapping[str, Any]
@@ -71,6 +73,7 @@ class Result:
     pairs: tuple[PairResult, ...]
     speeds: Mapping[str, float | None]
     seconds: float
+    faults: tuple[Fault, ...] = ()
 
     def pair(self, first: str, second: str) -> PairResult:
         """The result of two agents, in the order in which they were given to `rank`.
@@ -95,8 +98,9 @@ class Result:
             }
             for row in self.rows
         ]
+        faults = [fault._asdict() for fault in self.faults]
         head = {"format": FORMAT, "version": VERSION, **self.config}
-        return {**head, "table": table, "pairs": [pair.to_dict() for pair in self.pairs]}
+        return {**head, "table": table, "pairs": [pair.to_dict() for pair in self.pairs], "faults": faults}
 
     def to_json(self) -> str:
         """`to_dict` as text, with a line break at the end."""

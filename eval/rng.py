@@ -7,7 +7,7 @@ import numpy as np
 from chicago_env._jit import jit
 from chicago_env.engine.chance import key_of, unit
 
-BOARDS, AGENTS, DECISION, BOT = 101, 102, 103, 104
+BOARDS, AGENTS, DECISION, BOT, TABLES = 101, 102, 103, 104, 105
 """Purposes of keys, beside those of `chicago_env.engine.chance`."""
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]

@@ -1,6 +1,7 @@
 """Rankings as tables for a terminal."""
 
 import io
+from collections import Counter
 from typing import Any
 
 from rich.console import Console, Group
@@ -98,6 +99,17 @@ def matrix_table(ranking: Result) -> Table:
     return table
 
 
+def faults_text(ranking: Result) -> str:
+    """How often which agents failed, and how first; empty if none did."""
+    lines = []
+    for name in ranking.config["agents"]:
+        mine = [fault for fault in ranking.faults if fault.agent == name]
+        if mine:
+            counts = ", ".join(f"{n} {status}" for status, n in sorted(Counter(f.status for f in mine).items()))
+            lines.append(f"{name} failed {len(mine)} times ({counts}), first: {mine[0].reason}")
+    return "\n".join(lines)
+
+
 def tables_of(ranking: Result) -> Group:
     """All tables; the matrix only where it says more than the first table."""
     parts: list[Table] = [main_table(ranking)]
@@ -106,7 +118,9 @@ def tables_of(ranking: Result) -> Group:
     notes = "95 % intervals in brackets or after ±, over boards."
     if any(row.rating for row in ranking.rows):
         notes += f" Elo: {ranking.config['anchor']} is 0."
-    return Group(*(part for table in parts for part in (table, "")), Text(notes, style="dim"))
+    failed = faults_text(ranking)
+    last = [Text(notes, style="dim")] + ([Text(failed, style="red")] if failed else [])
+    return Group(*(part for table in parts for part in (table, "")), *last)
 
 
 def text_of(ranking: Result, width: int) -> str:

@@ -18,8 +18,7 @@ from chicago_env.errors import MissingExtra, RulesError, SetupError
 from chicago_env.layout import layout_hash
 from chicago_env.records import read_records, verify_record
 from eval import Progress, Ranking, rank
-from eval.play import Games
-from eval.ranking import score_games
+from eval.scores import score_games
 from eval.tables import oriented
 from train.cli import run
 
@@ -44,37 +43,22 @@ def three() -> Ranking:
     return rank(THREE, boards=60, matches=12, max_deals=30, seed=4)
 
 
-def games_of(gains: list[list[int]], winner: list[int]) -> Games:
-    n = len(gains)
-    won = np.array(winner, dtype=np.int64)
-    return Games(
-        np.array(gains, dtype=np.int64),
-        won,
-        won < 0,
-        np.ones(n, dtype=np.int64),
-        np.zeros((n, len(gains[0]), 0), np.int32),
-        [],
-        (),
-        np.zeros((n, len(gains[0])), np.bool_),
-    )
-
-
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 
 def test_scores_of_two_player_games() -> None:
-    games = games_of([[5, 2], [5, 2], [-15, 0], [1, 1]], [0, 0, 1, -1])
+    gains, winners = np.array([[5, 2], [5, 2], [-15, 0], [1, 1]]), np.array([0, 0, 1, -1])
     is_first = np.array([[True, False], [False, True], [True, False], [False, True]])
-    points, wins, winner = score_games(games, is_first)
+    points, wins, winner = score_games(gains, winners, is_first)
     assert points.tolist() == [3, -3, -15, 0]
     assert wins.tolist() == [2, 0, 0, 1]  # halves
     assert winner.tolist() == [0, 1, 1, -1]
 
 
 def test_scores_of_one_against_three() -> None:
-    games = games_of([[6, 1, 2, 3], [6, 1, 2, 3], [0, 0, 5, 0], [0, 0, 5, 0]], [0, 0, -1, -1])
+    gains, winners = np.array([[6, 1, 2, 3], [6, 1, 2, 3], [0, 0, 5, 0], [0, 0, 5, 0]]), np.array([0, 0, -1, -1])
     is_first = np.array([[True, False, False, False], [False, True, True, True]] * 2)
-    points, wins, winner = score_games(games, is_first)
+    points, wins, winner = score_games(gains, winners, is_first)
     # three times the difference of the means: 6 - 2 and 2 - 6; 0 - 5/3 and 5/3 - 0
     assert points.tolist() == [12, -12, -5, 5]
     # quarters; nobody's win is shared out over the seats
@@ -214,7 +198,7 @@ def test_impossible_arguments_are_named() -> None:
 
 def test_scipy_and_choix_are_asked_for_before_anything_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "choix", None)
-    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    monkeypatch.setattr("eval.jobs.play_games", lambda *_args, **_options: pytest.fail("played"))
     with pytest.raises(MissingExtra, match=r"chicago-env\[eval\]"):
         rank({"a": RANDOM, "b": RANDOM})
 
@@ -222,7 +206,7 @@ def test_scipy_and_choix_are_asked_for_before_anything_is_played(monkeypatch: py
 def test_matplotlib_is_asked_for_before_anything_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    monkeypatch.setattr("eval.jobs.play_games", lambda *_args, **_options: pytest.fail("played"))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert run(["eval", "rank", "random", "random", "--out", str(tmp_path / "x")]) == 2
     assert capsys.readouterr().err.startswith(
@@ -271,7 +255,7 @@ def test_records_of_every_game_are_handed_out() -> None:
 
 def test_the_json_says_what_was_played(three: Ranking) -> None:
     data = three.to_dict()
-    assert (data["format"], data["version"]) == ("chicago-ranking", 1)
+    assert (data["format"], data["version"]) == ("chicago-ranking", 2)
     assert data["versions"]["layout_hash"] == layout_hash()
     assert data["rules"] == "pagat"
     assert data["rules_fields"]["target"] == 52
@@ -417,7 +401,7 @@ def test_bad_arguments_make_no_files_and_an_empty_one_is_filled(
     assert run(["eval", "rank", "random", "random", "--boards", "-1", *files]) == 2
     assert os.listdir(tmp_path) == []
     with monkeypatch.context() as patch:
-        patch.setattr("eval.ranking.play_games", lambda *_args, **_options: (_ for _ in ()).throw(SetupError("no")))
+        patch.setattr("eval.jobs.play_games", lambda *_args, **_options: (_ for _ in ()).throw(SetupError("no")))
         assert run(["eval", "rank", "random", "random", *SMALL, *files]) == 2
     assert os.listdir(tmp_path) == []
     (tmp_path / "r.jsonl").touch()
@@ -427,7 +411,7 @@ def test_bad_arguments_make_no_files_and_an_empty_one_is_filled(
 
 
 def test_names_that_utf_8_cannot_write_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    monkeypatch.setattr("eval.jobs.play_games", lambda *_args, **_options: pytest.fail("played"))
     for name in (1, None, "\udcff.safetensors"):
         with pytest.raises(SetupError, match="is no name"):
             rank({name: RANDOM, "b": RANDOM})
@@ -465,7 +449,7 @@ def test_a_broken_agent_ends_the_event_and_nothing_written_is_lost(
     old = tmp_path / "ranking.json"
     old.write_text("old")
     records = tmp_path / "games.jsonl"
-    words = ["eval", "rank", "random", "tiring", *SMALL, "--rows", "2"]
+    words = ["eval", "rank", "random", "tiring", *SMALL, "--rows", "2", "--max-faults", "0"]
     assert run([*words, "--out", str(tmp_path), "--records", str(records)]) == 2
     shown = capsys.readouterr()
     assert shown.err.startswith("chicago: error: agent tiring, row 0: act() returned action 999")
@@ -479,7 +463,7 @@ def test_a_broken_agent_ends_the_event_and_nothing_written_is_lost(
 def test_a_folder_that_cannot_be_written_is_seen_before_anything_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("eval.ranking.play_games", lambda *_args, **_options: pytest.fail("played"))
+    monkeypatch.setattr("eval.jobs.play_games", lambda *_args, **_options: pytest.fail("played"))
     (tmp_path / "file").write_text("")
     for option in ("--out", "--json", "--records"):
         assert run(["eval", "rank", "random", "random", option, str(tmp_path / "file" / "x.jsonl")]) == 2

@@ -40,7 +40,7 @@ def run(config: Config) -> int:
     from agents import load  # noqa: PLC0415 - not needed for --help
     from eval import rank  # noqa: PLC0415 - as above
     from eval.extras import REPORT, require  # noqa: PLC0415 - as above
-    from eval.ranking import check_plan  # noqa: PLC0415 - as above
+    from eval.ranking import prepare  # noqa: PLC0415 - as above
     from train.config import TrainConfig  # noqa: PLC0415 - as above
     from train.progress import ranking_bar, training_bar  # noqa: PLC0415 - as above
     from train.run import train  # noqa: PLC0415 - imports torch
@@ -49,7 +49,7 @@ def run(config: Config) -> int:
     training = TrainConfig(name="demo", minutes=config.minutes, seed=config.seed, eval_seconds=45, eval_matches=50)
     opponents = {name: load(name) for name in OPPONENTS}
     options: Any = {"boards": config.boards, "matches": config.matches, "seed": config.seed, "anchor": "random"}
-    check_plan(opponents, **options)  # what is wrong is told before two minutes of training, not after
+    prepare(opponents, **options)  # what is wrong is told before two minutes of training, not after
     require(*REPORT)
     with training_bar(hidden=config.json) as on_training:
         result = train(training, folder, threads=config.threads, on_progress=on_training)

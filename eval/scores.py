@@ -1,0 +1,263 @@
+"""From the games of a store to numbers of boards: the unit of every statistic.
+
+Points and wins are whole numbers until the last division, so that nothing is lost to rounding and no order of the games
+matters.
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from eval.boards import Kind
+from eval.store import Played
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def score_games(gains: Ints, winner: Ints, is_first: Bools) -> tuple[Ints, Ints, Ints]:
+    """Scores games between two agents, in whole numbers.
+
+    Args:
+        gains: (N, P) points gained by each seat.
+        winner: (N,) seat that won, or -1.
+        is_first: (N, P) bool, the first agent sits there; one seat or all but one.
+
+    Returns:
+        (N,) each: difference of the mean points of their seats times P - 1; share of the win of the first agent times P
+        (a game without a winner is shared out over all seats); 0, 1 or -1 as the first agent won, the second, nobody.
+    """
+    players = is_first.shape[1]
+    own = is_first.sum(axis=1)
+    mine = (gains * is_first).sum(axis=1)
+    others = gains.sum(axis=1) - mine
+    points = mine * (players - own) - others * own
+    won = is_first[np.arange(len(is_first)), winner]
+    nobody = winner < 0
+    wins = np.where(nobody, own, np.where(won, players, 0))
+    who = np.where(nobody, -1, np.where(won, 0, 1))
+    return points, wins, who
+
+
+@dataclasses.dataclass(frozen=True)
+class Meeting:
+    """The boards of one kind that two agents played against each other, from the view of the first.
+
+    Attributes:
+        boards: (n,) int64, index of each board among all boards of the event.
+        points: (n, G) int64, difference of points in each game, times `of_points`.
+        shares: (n, G) int64, share of each game's win, times `of_shares`.
+        winner: (n, G) int64: 0 first, 1 second, -1 nobody.
+        of_points: what a point counts in `points`.
+        of_shares: what a win counts in `shares`.
+    """
+
+    boards: Ints
+    points: Ints
+    shares: Ints
+    winner: Ints
+    of_points: int = 1
+    of_shares: int = 1
+
+    @property
+    def points_by_board(self) -> Floats:
+        """(n,) mean difference of points in a game."""
+        return np.asarray(self.points.sum(axis=1) / (self.points.shape[1] * self.of_points))
+
+    @property
+    def shares_by_board(self) -> Floats:
+        """(n,) share of wins."""
+        return np.asarray(self.shares.sum(axis=1) / (self.shares.shape[1] * self.of_shares))
+
+
+_NONE = np.zeros((0, 1), dtype=np.int64)
+NO_MEETING = Meeting(_NONE[:, 0], _NONE, _NONE, _NONE)
+"""Two agents that did not meet."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Scores:
+    """Everything that was played of one kind, board by board.
+
+    Attributes:
+        kind: single deals or matches.
+        keys: (n, 2) int64, seed and number of each board.
+        meetings: by numbers of two agents, the smaller first.
+        points: (n, k) value of each board for each agent, nan where it did not play it: points against the others.
+        shares: (n, k) the same, share of wins.
+        games: (k,) int64, games that count in which each agent sat.
+    """
+
+    kind: Kind
+    keys: Ints
+    meetings: dict[tuple[int, int], Meeting]
+    points: Floats
+    shares: Floats
+    games: Ints
+
+
+def scores_of(kind: Kind, played: Played, agents: int, *, tables: bool) -> Scores:
+    """Scores of a kind of boards.
+
+    A board counts for two agents (`tables`: for those who sat at its table) when all its games are there. Games
+    with faults, and forfeited ones, count as they ended (docs/evaluation.md).
+
+    Args:
+        kind: single deals or matches.
+        played: the games.
+        agents: k, number of agents.
+        tables: all seats of a game have different agents; else there are two.
+    """
+    keys, board = np.unique(np.stack([played.seeds, played.boards], axis=1), axis=0, return_inverse=True)
+    board = board.reshape(-1)  # numpy 2.0 gives another shape
+    score = _score_tables if tables else _score_pairs
+    return score(kind, played, agents, keys.reshape(-1, 2), board)
+
+
+def _whole(groups: Ints, size: int) -> Ints:
+    """(m, size) rows of each group of `size`; groups are equal numbers in a row."""
+    edges = np.flatnonzero(np.diff(groups, prepend=-1, append=-1)) if len(groups) else np.zeros(1, dtype=np.int64)
+    starts = edges[:-1][np.diff(edges) == size]
+    return np.asarray(starts[:, None] + np.arange(size))
+
+
+def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Ints) -> Scores:
+    players = played.lineups.shape[1]
+    first, second = played.lineups.min(axis=1), played.lineups.max(axis=1)
+    order = np.lexsort((np.arange(len(board)), board, second, first))
+    group = ((first * agents + second) * (len(keys) + 1) + board)[order]
+    size = 2 if players == 2 else 2 * players
+    chosen = order[_whole(group, size)]  # (m, G)
+    flat = chosen.reshape(-1)
+    is_first = played.lineups[flat] == first[flat, None]
+    points, wins, winner = (
+        values.reshape(chosen.shape) for values in score_games(played.gains[flat], played.winner[flat], is_first)
+    )
+    meetings = {}
+    pair = (first * agents + second)[chosen[:, 0]] if len(chosen) else np.zeros(0, dtype=np.int64)
+    for number in np.unique(pair).tolist():
+        mine = pair == number
+        meetings[divmod(number, agents)] = Meeting(
+            board[chosen[mine, 0]], points[mine], wins[mine], winner[mine], players - 1, players
+        )
+    games = np.zeros(agents, dtype=np.int64)
+    for (a, b), meeting in meetings.items():
+        games[[a, b]] += meeting.winner.size
+    return Scores(
+        kind,
+        keys,
+        meetings,
+        _means(len(keys), agents, meetings, "points"),
+        _means(len(keys), agents, meetings, "shares"),
+        games,
+    )
+
+
+def _means(boards: int, agents: int, meetings: dict[tuple[int, int], Meeting], what: str) -> Floats:
+    """(n, k) values of each board for each agent, whose mean is the mean over its opponents, each weighing the same.
+
+    Where an agent met all its opponents on every board, that is the mean over the opponents. Else it is what makes
+    both the mean and its variance right: mean plus n times the influence of the board on it.
+    """
+    values = np.full((boards, agents), np.nan)
+    for agent in range(agents):
+        mine = []
+        for (a, b), meeting in meetings.items():
+            if agent in {a, b} and len(meeting.boards):
+                by_board = meeting.points_by_board if what == "points" else meeting.shares_by_board
+                turned = 0.0 - by_board if what == "points" else 1 - by_board
+                mine.append((meeting.boards, by_board if a == agent else turned))
+        if not mine:
+            continue
+        everywhere = np.unique(np.concatenate([at for at, _ in mine]))
+        if all(len(at) == len(everywhere) for at, _ in mine):
+            total = np.zeros(boards)
+            for at, by_board in mine:
+                total[at] += by_board
+            values[everywhere, agent] = total[everywhere] / len(mine)
+            continue
+        mean = sum(by_board.mean() for _, by_board in mine) / len(mine)
+        values[everywhere, agent] = mean
+        for at, by_board in mine:
+            values[at, agent] += len(everywhere) / len(mine) * (by_board - by_board.mean()) / len(by_board)
+    return values
+
+
+def _score_tables(kind: Kind, played: Played, agents: int, keys: Ints, board: Ints) -> Scores:
+    players = played.lineups.shape[1]
+    chosen = _whole(board, players)  # (m, G)
+    points, shares = np.full((len(keys), agents), np.nan), np.full((len(keys), agents), np.nan)
+    lineups, gains, winner = played.lineups[chosen], played.gains[chosen], played.winner[chosen]
+    who = lineups[:, 0] if len(chosen) else np.zeros((0, players), dtype=np.int64)
+    games = np.bincount(who.reshape(-1), minlength=agents) * players
+    against: dict[tuple[int, int], list[tuple[Ints, ...]]] = {}
+    at = board[chosen[:, 0]] if len(chosen) else np.zeros(0, dtype=np.int64)
+    # (m, G, P) → by place in `who`: seat of each agent in each game
+    seats = (lineups[:, :, None, :] == who[:, None, :, None]).argmax(axis=3)
+    own = np.take_along_axis(gains, seats, axis=2)
+    won = np.where(winner[:, :, None] < 0, 1 / players, seats == winner[:, :, None])
+    value = own - (gains.sum(axis=2, keepdims=True) - own) / (players - 1)
+    for place in range(players):
+        points[at, who[:, place]] = value[:, :, place].mean(axis=1)
+        shares[at, who[:, place]] = won[:, :, place].mean(axis=1)
+    # the winner stands above all, the others by their scores
+    rank = own + np.where(seats == winner[:, :, None], 1 << 40, 0)
+    for i in range(players):
+        for j in range(players):
+            difference = own[:, :, i] - own[:, :, j]
+            above = np.sign(rank[:, :, i] - rank[:, :, j])
+            code = np.where(above > 0, 0, np.where(above < 0, 1, -1))
+            for m in np.flatnonzero(who[:, i] < who[:, j]).tolist():
+                pair = (int(who[m, i]), int(who[m, j]))
+                against.setdefault(pair, []).append((at[m], difference[m], above[m] + 1, code[m]))
+    meetings = {}
+    for pair in sorted(against):
+        boards, differences, parts, codes = zip(*sorted(against[pair], key=lambda row: int(row[0])), strict=True)
+        meetings[pair] = Meeting(
+            np.array(boards), np.array(differences), np.array(parts), np.array(codes), of_points=1, of_shares=2
+        )
+    return Scores(kind, keys, meetings, points, shares, games)
+
+
+class Standings:
+    """Running means of all agents, every game weighing the same: to be shown while an event is played."""
+
+    def __init__(self, agents: int, players: int) -> None:
+        self._players = players
+        self._points = np.zeros((agents, 2))  # sum and number of games
+        self._wins = np.zeros((agents, 2))
+
+    def add(self, kind: Kind, lineups: Ints, gains: Ints, winner: Ints) -> None:
+        """Counts games: lineups and gains (N, P), winner (N,)."""
+        rows = np.arange(len(winner))
+        of_winner = np.where(winner < 0, -1, lineups[rows, winner])
+        sums = gains.sum(axis=1)
+        for agent in range(len(self._points)):
+            here = lineups == agent
+            own = here.sum(axis=1)
+            sat = (own > 0) & (own < self._players)
+            if not sat.any():
+                continue
+            if kind == "deal":
+                mine = (gains * here).sum(axis=1)[sat]
+                difference = mine / own[sat] - (sums[sat] - mine) / (self._players - own[sat])
+                self._points[agent] += difference.sum(), sat.sum()
+            else:
+                share = np.where(of_winner < 0, own / self._players, of_winner == agent)[sat]
+                self._wins[agent] += share.sum(), sat.sum()
+
+    def order(self) -> list[tuple[int, float | None, float | None]]:
+        """Number, points and share of wins of each agent, best first."""
+
+        def mean(sums: Floats) -> float | None:
+            return float(sums[0] / sums[1]) if sums[1] else None
+
+        rows = [(a, mean(self._points[a]), mean(self._wins[a])) for a in range(len(self._points))]
+        worst = float("-inf")
+        return sorted(
+            rows,
+            key=lambda row: (worst if row[2] is None else row[2], worst if row[1] is None else row[1]),
+            reverse=True,
+        )
