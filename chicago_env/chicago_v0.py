@@ -19,8 +19,7 @@ from chicago_env.game import Bytes, Game, Mask
 from chicago_env.layout import BLOCKS, OBSERVATION_SIZE, STATE_BLOCKS
 from chicago_env.notation import parse_rules
 from chicago_env.records import record_of_game
-from chicago_env.records.events import Event
-from chicago_env.records.events import decode as decode_event
+from chicago_env.records.events import Event, decode_all
 from chicago_env.render import as_text, print_table, render
 from chicago_env.rewards import reward_kind, write_rewards
 from chicago_env.rules import Rules, check_players
@@ -78,12 +77,7 @@ def check_render_mode(render_mode: str | None) -> str | None:
 
 def told_step(game: Game, action: int) -> list[Event]:
     """`game.step(action)`; gives the events of the step for rendering."""
-    words = game.step_logged(action)
-    events, at = [], 0
-    while at < len(words):
-        event, at = decode_event(words, at)
-        events.append(event)
-    return events
+    return decode_all(game.step_logged(action))
 
 
 def draw(

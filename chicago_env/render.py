@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +21,9 @@ from chicago_env.view import Announcement, Exchange, View, decode
 
 WIDTH = 100
 """Columns of a rendering as plain text."""
+
+NARROW = 74
+"""Columns below which seats and tricks are told in lines of text and not in tables."""
 
 Event = Sequence[Any]
 
@@ -75,7 +78,8 @@ class _Table:
             if game.winner is None:
                 return Text(f"The match is over after {view.deal + 1} deals: truncated, nobody wins", style="bold")
             reason = " with an instant win" if REASONS.index(game.reason) == REASONS.index("instant") else ""
-            return Text(f"The match is over: {self.names[game.winner]} wins{reason}", style="bold")
+            name = self.names[game.winner]
+            return Text(f"The match is over: {name} {'win' if name == 'you' else 'wins'}{reason}", style="bold")
         stage = f"trick {view.trick + 1}" if view.trick is not None else f"exchange {view.round + 1}"
         line = Text(f"{stage} · ")
         line.append(f"{self.name(view.to_act)} {_PHASES[view.phase]}", style="bold")
@@ -184,6 +188,50 @@ class _Table:
             text.append(" ★", style="bold yellow")
         return text
 
+    # --- for narrow terminals ----------------------------------------------------------------------------------------
+
+    def seat_lines(self) -> list[Text]:
+        """What `seats` has, a paragraph for each seat."""
+        lines = []
+        for seat in range(self.view.players):
+            i = self.place(seat)
+            line = Text("▸ " if self.view.to_act == i else "  ").append_text(self.seat_name(i))
+            line.append(f" {self.view.scores[i]}", style="bold").append(" points")
+            if won := self.view.winners.count(i):
+                line.append(f", {won} trick{'s' if won > 1 else ''}")
+            parts = [("exchanged ", self.exchanges(i)), ("said ", self.announcements(i)), ("", self.hand(i))]
+            for what, text in parts:
+                if text.plain:
+                    line.append(f"\n    {what}", style="dim").append_text(text)
+            lines.append(line)
+        return lines
+
+    def trick_lines(self) -> list[Text]:
+        """What `tricks` has, a line for each trick in the order of play."""
+        view, lines = self.view, []
+        for t, cards in enumerate(view.plays):
+            leader = view.leader_of(t)
+            if leader is None or all(card is None for card in cards):
+                continue
+            order = [(leader + k) % view.players for k in range(view.players)]
+            said = [
+                Text(f"{self.name(i)} ")
+                .append_text(card_text(card))
+                .append(" ★" if view.winners[t] == i else "", "yellow")
+                for i in order
+                if (card := cards[i]) is not None
+            ]
+            lines.append(Text(f"trick {t + 1}: ").append_text(Text(", ").join(said)))
+        return lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        parts: list[RenderableType | None] = [self.headline()]
+        if options.max_width < NARROW:
+            parts += [*self.seat_lines(), *self.trick_lines()]
+        else:
+            parts += [self.seats(), self.tricks()]
+        yield Group(*(part for part in [*parts, self.own()] if part is not None))
+
     def own(self) -> Text | None:
         gone = self.view.discards
         if not gone or self.reveal:
@@ -257,13 +305,23 @@ def render(
     """
     names = [f"player_{s}" for s in range(game.players)] if names is None else names
     table = _Table(game, max(game.seat, 0) if seat is None else seat, reveal, names)
-    told = table.told(events)
-    parts: list[RenderableType | None] = [table.headline(), table.seats(), table.tricks(), table.own(), *told]
     view = table.view
     title = f"Chicago · {format_rules(game.rules)} · deal {view.deal + 1} of at most {view.deal + 1 + view.deals_left}"
-    sees = "all cards" if reveal else f"as {table.name(0)} sees it"
-    shown = Group(*(part for part in parts if part is not None))
+    sees = "all cards" if reveal else f"as {table.name(0)} {'see' if table.name(0) == 'you' else 'sees'} it"
+    shown = Group(table, *table.told(events))
     return Panel(shown, title=title, title_align="left", subtitle=sees, subtitle_align="right", box=box.ROUNDED)
+
+
+def tell(game: Game, seat: int, events: Iterable[Event], names: Sequence[str]) -> list[Text]:
+    """A line for each event, as `seat` may know it.
+
+    Args:
+        game: the match.
+        seat: who is told.
+        events: what has happened.
+        names: P names by seat.
+    """
+    return _Table(game, seat, False, names).told(events)
 
 
 def as_text(renderable: RenderableType, width: int = WIDTH) -> str:

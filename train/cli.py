@@ -23,6 +23,7 @@ COMMANDS = (
     Command("demo", "train.commands.demo", "train an agent for two minutes and rank it"),
     Command("train", "train.commands.train", "train an agent by self-play"),
     *EVAL_COMMANDS,
+    Command("play", "agents.commands.play", "play against agents yourself, in the terminal"),
     Command("agents export", "agents.commands.export", "write the network of a checkpoint as ONNX"),
     Command("agents", "agents.commands.listing", "list the agents there are"),
     Command("bench", "chicago_env.commands.bench", "measure how fast this machine plays"),

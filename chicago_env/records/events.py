@@ -62,6 +62,15 @@ def decode(words: Sequence[int], at: int) -> tuple[Event, int]:
     return ["deal_end"], end
 
 
+def decode_all(words: Sequence[int]) -> list[Event]:
+    """Every event of a log, as `decode` gives them."""
+    events, at = [], 0
+    while at < len(words):
+        event, at = decode(words, at)
+        events.append(event)
+    return events
+
+
 def card_ids(names: object) -> list[int]:
     """Ids of a list of names of different cards.
 
