@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,11 +11,16 @@ import numpy as np
 
 from agents.base import Agent
 from chicago_env.errors import SetupError
+from chicago_env.notation import parse_rules
 from chicago_env.rules import Rules
 from chicago_env.setup import MAX_DEALS, check_int
+from eval.boards import KINDS, Kind, board_root, make_board
+from eval.cycles import clear_wins, cycles_of
+from eval.equity import ClosedEquity, equity_gains
 from eval.event import Event, OnProgress, OnRecord, Progress
+from eval.placements import places_of, plackett_luce
 from eval.plan import DEFAULT_ROWS, MAX_ROWS, Plan, check_agents, check_anchor, check_plan
-from eval.ratings import bradley_terry
+from eval.ratings import Rating, bradley_terry
 from eval.results import PairResult, Result, Row
 from eval.scores import NO_MEETING, Scores, scores_of
 from eval.stats import CONFIDENCE, mean_interval, share_interval, variance_factor
@@ -205,19 +210,33 @@ def ranking_of(
     """
     names = store.names
     anchor = check_anchor(anchor, names)
-    tables = store.runs[0]["field"] == "tables"
-    deals = scores_of("deal", store.played("deal"), len(names), tables=tables)
-    matches = scores_of("match", store.played("match"), len(names), tables=tables)
-    met = {(0, b) for b in range(1, len(names))} if store.runs[0]["field"] == "first" else _all_pairs(len(names))
-    pairs = (
-        sorted(met | deals.meetings.keys() | matches.meetings.keys())
-        if len(store.runs) == 1
-        else sorted(deals.meetings.keys() | matches.meetings.keys())
-    )
-    results = tuple(_pair_result(names, pair, deals, matches) for pair in pairs)
+    deals, matches = (scores_of_store(store, kind) for kind in KINDS)
+    pairs = set(deals.meetings) | set(matches.meetings)
+    if len(store.runs) == 1:  # those that were to meet, too
+        pairs |= {(0, b) for b in range(1, len(names))} if store.runs[0]["field"] == "first" else _all_pairs(len(names))
+    results = tuple(_pair_result(names, pair, deals, matches) for pair in sorted(pairs))
     rows = _rows(store, deals, matches, names.index(anchor))
     measured = dict.fromkeys(names) if speeds is None else speeds
-    return Ranking(_config(store, anchor), rows, results, measured, seconds, tuple(store.faults()))
+    shares = {pair: meeting.shares_by_board for pair, meeting in matches.meetings.items()}
+    cycles = tuple(tuple(names[a] for a in cycle) for cycle in cycles_of(clear_wins(shares, len(names))))
+    return Ranking(_config(store, anchor), rows, results, measured, seconds, tuple(store.faults()), cycles)
+
+
+def scores_of_store(store: Store, kind: Kind) -> Scores:
+    """Scores of all boards of a kind, single deals with match equity."""
+    tables = store.runs[0]["field"] == "tables"
+    played = store.played(kind)
+    changes = None
+    if kind == "deal" and len(played.boards):
+        rules, seeds = parse_rules(store.frame["rules_fields"]), played.seeds.tolist()
+        boards = {
+            key: make_board(board_root(key[0], kind), key[1], kind, store.players, rules)
+            for key in dict.fromkeys(zip(seeds, played.boards.tolist(), strict=True))
+        }
+        each = [boards[key] for key in zip(seeds, played.boards.tolist(), strict=True)]
+        starts, dealers = np.array([board.scores for board in each]), np.array([board.first_dealer for board in each])
+        changes = equity_gains(ClosedEquity(rules), starts, played.gains, dealers, played.winner, played.deals)
+    return scores_of(kind, played, len(store.names), tables=tables, equity=changes)
 
 
 def _all_pairs(count: int) -> set[tuple[int, int]]:
@@ -244,6 +263,7 @@ def _config(store: Store, anchor: str) -> dict[str, Any]:
         "max_faults": frame["max_faults"],
         "start_scores": frame["start_scores"],
         "confidence": CONFIDENCE,
+        "equity": ClosedEquity(parse_rules(frame["rules_fields"])).digest,
         "anchor": anchor,
     }
 
@@ -264,13 +284,14 @@ def _pair_result(names: list[str], pair: tuple[int, int], deals: Scores, matches
         "truncated": int((decided.winner == -1).sum()),
     }
     factor = variance_factor(dealt.points / dealt.of_points, points)
-    wins = share_interval(decided.shares_by_board)
-    return PairResult(names[pair[0]], names[pair[1]], mean_interval(points), wins, games, factor)
+    wins, equity = share_interval(decided.shares_by_board), mean_interval(dealt.equity)
+    return PairResult(names[pair[0]], names[pair[1]], mean_interval(points), wins, games, factor, equity)
 
 
 def _rows(store: Store, deals: Scores, matches: Scores, anchor: int) -> tuple[Row, ...]:
     names, count = store.names, len(store.names)
-    ratings = [None] * count if store.players > 2 else _ratings(matches, count, anchor, int(store.runs[0]["seed"]))
+    ratings = _ratings(store, matches, anchor)
+    sources = _sources(store)
     rows = [
         Row(
             names[a],
@@ -278,6 +299,8 @@ def _rows(store: Store, deals: Scores, matches: Scores, anchor: int) -> tuple[Ro
             share_interval(_known(matches.shares[:, a])),
             ratings[a],
             int(deals.games[a] + matches.games[a]),
+            mean_interval(_known(deals.equity[:, a])),
+            sources[a],
         )
         for a in range(count)
     ]
@@ -297,16 +320,33 @@ def _known(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(values[~np.isnan(values)])
 
 
-def _ratings(matches: Scores, count: int, anchor: int, seed: int) -> list[Any]:
-    """Bradley-Terry ratings: a model about two opponents, so for two players alone."""
+def _ratings(store: Store, matches: Scores, anchor: int) -> Sequence[Rating | None]:
+    """Bradley-Terry at two players, Plackett-Luce on placements beyond; none without matches."""
+    count, seed = len(store.names), int(store.runs[0]["seed"])
     boards = len(matches.keys)
     if not boards:
         return [None] * count
+    if store.players > 2:
+        played = store.played("match")
+        places = places_of(played.gains, played.winner)  # matches start at 0
+        keys = np.stack([played.seeds, played.boards], axis=1)
+        board = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+        return plackett_luce(played.lineups, places, board, count, anchor, seed)
     shares = np.zeros((boards, count, count))
     for (a, b), meeting in matches.meetings.items():
         shares[meeting.boards, a, b] = meeting.shares_by_board
         shares[meeting.boards, b, a] = 1 - shares[meeting.boards, a, b]
-    return list(bradley_terry(shares, anchor, seed))
+    return bradley_terry(shares, anchor, seed)
 
 
-__all__ = ["Prepared", "Progress", "Ranking", "prepare", "rank", "ranking_of"]
+def _sources(store: Store) -> list[dict[str, int]]:
+    """Of each agent the sums of all columns over its seats in single deals, or in matches where there are none."""
+    played = store.played("deal")
+    if not len(played.boards):
+        played = store.played("match")
+    columns = store.frame["sources"]
+    totals = [played.sources[played.lineups == agent].sum(axis=0).tolist() for agent in range(len(store.names))]
+    return [dict(zip(columns, total, strict=True)) for total in totals]
+
+
+__all__ = ["Prepared", "Progress", "Ranking", "prepare", "rank", "ranking_of", "scores_of_store"]

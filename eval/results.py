@@ -22,6 +22,7 @@ class PairResult:
         points: points per deal: mean of the first agent's seats less the mean of the second's.
         wins: share of matches won by a seat of the first agent; a truncated match is shared out over all seats.
         games: numbers of games: deals, matches, matches won by either and truncated.
+        equity: change of the chance to win the match, per deal, of all seats of the first agent; match wins per deal.
         variance_factor: how many times as many independent deals would be needed for the same interval.
     """
 
@@ -31,6 +32,7 @@ class PairResult:
     wins: Estimate
     games: Mapping[str, int]
     variance_factor: float | None
+    equity: Estimate
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -39,6 +41,7 @@ class PairResult:
             "second": self.second,
             "points_per_deal": self.points.to_dict(),
             "match_wins": self.wins.to_dict(),
+            "equity_per_deal": self.equity.to_dict(),
             "games": dict(self.games),
             "variance_factor": self.variance_factor,
         }
@@ -46,13 +49,19 @@ class PairResult:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """An agent's line in the table: means over all other agents, each pair weighing the same; see `PairResult`."""
+    """An agent's line in the table: means over all other agents, each pair weighing the same; see `PairResult`.
+
+    `sources` has the sums of `eval.sources.COLUMNS` over all its seats in single deals, or in matches where there are no
+    single deals.
+    """
 
     name: str
     points: Estimate
     wins: Estimate
     rating: Rating | None
     games: int
+    equity: Estimate
+    sources: Mapping[str, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +75,7 @@ class Result:
         speeds: decisions per second of each agent, None where it was not asked. Measured, so not part of `to_dict`.
         seconds: wall clock time of the whole; as `speeds`.
         faults: what agents did wrong, game by game.
+        cycles: names of agents each of whom beats the next, and the last the first, clear of noise.
     """
 
     config: Mapping[str, Any]
@@ -74,6 +84,7 @@ class Result:
     speeds: Mapping[str, float | None]
     seconds: float
     faults: tuple[Fault, ...] = ()
+    cycles: tuple[tuple[str, ...], ...] = ()
 
     def pair(self, first: str, second: str) -> PairResult:
         """The result of two agents, in the order in which they were given to `rank`.
@@ -94,13 +105,17 @@ class Result:
                 "match_wins": row.wins.to_dict(),
                 "points_per_deal": row.points.to_dict(),
                 "rating": None if row.rating is None else row.rating._asdict(),
+                "equity_per_deal": row.equity.to_dict(),
                 "games": row.games,
+                "sources": dict(row.sources),
             }
             for row in self.rows
         ]
         faults = [fault._asdict() for fault in self.faults]
         head = {"format": FORMAT, "version": VERSION, **self.config}
-        return {**head, "table": table, "pairs": [pair.to_dict() for pair in self.pairs], "faults": faults}
+        pairs = [pair.to_dict() for pair in self.pairs]
+        cycles = [list(cycle) for cycle in self.cycles]
+        return {**head, "table": table, "pairs": pairs, "cycles": cycles, "faults": faults}
 
     def to_json(self) -> str:
         """`to_dict` as text, with a line break at the end."""

@@ -50,6 +50,7 @@ class Meeting:
         points: (n, G) int64, difference of points in each game, times `of_points`.
         shares: (n, G) int64, share of each game's win, times `of_shares`.
         winner: (n, G) int64: 0 first, 1 second, -1 nobody.
+        equity: (n,) change of the chance to win in a game, of all seats of the first together.
         of_points: what a point counts in `points`.
         of_shares: what a win counts in `shares`.
     """
@@ -58,6 +59,7 @@ class Meeting:
     points: Ints
     shares: Ints
     winner: Ints
+    equity: Floats
     of_points: int = 1
     of_shares: int = 1
 
@@ -73,7 +75,7 @@ class Meeting:
 
 
 _NONE = np.zeros((0, 1), dtype=np.int64)
-NO_MEETING = Meeting(_NONE[:, 0], _NONE, _NONE, _NONE)
+NO_MEETING = Meeting(_NONE[:, 0], _NONE, _NONE, _NONE, np.zeros(0))
 """Two agents that did not meet."""
 
 
@@ -87,6 +89,7 @@ class Scores:
         meetings: by numbers of two agents, the smaller first.
         points: (n, k) value of each board for each agent, nan where it did not play it: points against the others.
         shares: (n, k) the same, share of wins.
+        equity: (n, k) the same, change of the chance to win.
         games: (k,) int64, games that count in which each agent sat.
     """
 
@@ -95,10 +98,11 @@ class Scores:
     meetings: dict[tuple[int, int], Meeting]
     points: Floats
     shares: Floats
+    equity: Floats
     games: Ints
 
 
-def scores_of(kind: Kind, played: Played, agents: int, *, tables: bool) -> Scores:
+def scores_of(kind: Kind, played: Played, agents: int, *, tables: bool, equity: Floats | None = None) -> Scores:
     """Scores of a kind of boards.
 
     A board counts for two agents (`tables`: for those who sat at its table) when all its games are there. Games
@@ -109,11 +113,14 @@ def scores_of(kind: Kind, played: Played, agents: int, *, tables: bool) -> Score
         played: the games.
         agents: k, number of agents.
         tables: all seats of a game have different agents; else there are two.
+        equity: (N, P) change of each seat's chance to win; 0 by default.
     """
+    if equity is None:
+        equity = np.zeros(played.gains.shape)
     keys, board = np.unique(np.stack([played.seeds, played.boards], axis=1), axis=0, return_inverse=True)
     board = board.reshape(-1)  # numpy 2.0 gives another shape
     score = _score_tables if tables else _score_pairs
-    return score(kind, played, agents, keys.reshape(-1, 2), board)
+    return score(kind, played, agents, keys.reshape(-1, 2), board, equity)
 
 
 def _whole(groups: Ints, size: int) -> Ints:
@@ -123,7 +130,7 @@ def _whole(groups: Ints, size: int) -> Ints:
     return np.asarray(starts[:, None] + np.arange(size))
 
 
-def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Ints) -> Scores:
+def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Ints, equity: Floats) -> Scores:
     players = played.lineups.shape[1]
     first, second = played.lineups.min(axis=1), played.lineups.max(axis=1)
     order = np.lexsort((np.arange(len(board)), board, second, first))
@@ -135,12 +142,14 @@ def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Int
     points, wins, winner = (
         values.reshape(chosen.shape) for values in score_games(played.gains[flat], played.winner[flat], is_first)
     )
+    # rounded: what cancels out is 0 and not what floats leave of it
+    changes = (equity[flat] * is_first).sum(axis=1).reshape(chosen.shape).mean(axis=1).round(12)
     meetings = {}
     pair = (first * agents + second)[chosen[:, 0]] if len(chosen) else np.zeros(0, dtype=np.int64)
     for number in np.unique(pair).tolist():
         mine = pair == number
         meetings[divmod(number, agents)] = Meeting(
-            board[chosen[mine, 0]], points[mine], wins[mine], winner[mine], players - 1, players
+            board[chosen[mine, 0]], points[mine], wins[mine], winner[mine], changes[mine], players - 1, players
         )
     games = np.zeros(agents, dtype=np.int64)
     for (a, b), meeting in meetings.items():
@@ -151,6 +160,7 @@ def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Int
         meetings,
         _means(len(keys), agents, meetings, "points"),
         _means(len(keys), agents, meetings, "shares"),
+        _means(len(keys), agents, meetings, "equity"),
         games,
     )
 
@@ -166,8 +176,12 @@ def _means(boards: int, agents: int, meetings: dict[tuple[int, int], Meeting], w
         mine = []
         for (a, b), meeting in meetings.items():
             if agent in {a, b} and len(meeting.boards):
-                by_board = meeting.points_by_board if what == "points" else meeting.shares_by_board
-                turned = 0.0 - by_board if what == "points" else 1 - by_board
+                by_board = {
+                    "points": meeting.points_by_board,
+                    "shares": meeting.shares_by_board,
+                    "equity": meeting.equity,
+                }[what]
+                turned = 1 - by_board if what == "shares" else 0.0 - by_board
                 mine.append((meeting.boards, by_board if a == agent else turned))
         if not mine:
             continue
@@ -185,40 +199,45 @@ def _means(boards: int, agents: int, meetings: dict[tuple[int, int], Meeting], w
     return values
 
 
-def _score_tables(kind: Kind, played: Played, agents: int, keys: Ints, board: Ints) -> Scores:
+def _score_tables(kind: Kind, played: Played, agents: int, keys: Ints, board: Ints, equity: Floats) -> Scores:
     players = played.lineups.shape[1]
     chosen = _whole(board, players)  # (m, G)
-    points, shares = np.full((len(keys), agents), np.nan), np.full((len(keys), agents), np.nan)
+    points, shares, changes = (np.full((len(keys), agents), np.nan) for _ in range(3))
     lineups, gains, winner = played.lineups[chosen], played.gains[chosen], played.winner[chosen]
     who = lineups[:, 0] if len(chosen) else np.zeros((0, players), dtype=np.int64)
     games = np.bincount(who.reshape(-1), minlength=agents) * players
-    against: dict[tuple[int, int], list[tuple[Ints, ...]]] = {}
+    against: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
     at = board[chosen[:, 0]] if len(chosen) else np.zeros(0, dtype=np.int64)
     # (m, G, P) → by place in `who`: seat of each agent in each game
     seats = (lineups[:, :, None, :] == who[:, None, :, None]).argmax(axis=3)
     own = np.take_along_axis(gains, seats, axis=2)
     won = np.where(winner[:, :, None] < 0, 1 / players, seats == winner[:, :, None])
+    change = np.take_along_axis(equity[chosen], seats, axis=2)
     value = own - (gains.sum(axis=2, keepdims=True) - own) / (players - 1)
     for place in range(players):
         points[at, who[:, place]] = value[:, :, place].mean(axis=1)
         shares[at, who[:, place]] = won[:, :, place].mean(axis=1)
+        changes[at, who[:, place]] = change[:, :, place].mean(axis=1).round(12)
     # the winner stands above all, the others by their scores
     rank = own + np.where(seats == winner[:, :, None], 1 << 40, 0)
     for i in range(players):
         for j in range(players):
             difference = own[:, :, i] - own[:, :, j]
             above = np.sign(rank[:, :, i] - rank[:, :, j])
+            apart = (change[:, :, i] - change[:, :, j]).mean(axis=1) / 2
             code = np.where(above > 0, 0, np.where(above < 0, 1, -1))
             for m in np.flatnonzero(who[:, i] < who[:, j]).tolist():
                 pair = (int(who[m, i]), int(who[m, j]))
-                against.setdefault(pair, []).append((at[m], difference[m], above[m] + 1, code[m]))
+                against.setdefault(pair, []).append((at[m], difference[m], above[m] + 1, code[m], apart[m]))
     meetings = {}
     for pair in sorted(against):
-        boards, differences, parts, codes = zip(*sorted(against[pair], key=lambda row: int(row[0])), strict=True)
-        meetings[pair] = Meeting(
-            np.array(boards), np.array(differences), np.array(parts), np.array(codes), of_points=1, of_shares=2
+        boards, differences, parts, codes, changed = zip(
+            *sorted(against[pair], key=lambda row: int(row[0])), strict=True
         )
-    return Scores(kind, keys, meetings, points, shares, games)
+        meetings[pair] = Meeting(
+            np.array(boards), np.array(differences), np.array(parts), np.array(codes), np.array(changed), of_shares=2
+        )
+    return Scores(kind, keys, meetings, points, shares, changes, games)
 
 
 class Standings:

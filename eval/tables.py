@@ -13,7 +13,7 @@ from eval.results import Result, Row
 from eval.stats import Estimate
 
 UNKNOWN = "–"
-HEADINGS = ("match wins %", "points a deal", "Elo", "moves/s")
+HEADINGS = ("match wins %", "points a deal", "equity a deal %", "Elo", "moves/s")
 _PLAIN: Any = {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False, "header_style": "bold underline"}
 
 
@@ -30,6 +30,14 @@ def points_text(estimate: Estimate) -> str:
         return UNKNOWN
     half = estimate.half_width
     return f"{estimate.mean:+.2f} ± {UNKNOWN if half is None else format(half, '.2f')}"
+
+
+def equity_text(estimate: Estimate) -> str:
+    """Match wins per deal, in per cent, with half the width of the interval, e.g. `+1.9 ± 0.2`."""
+    if estimate.mean is None:
+        return UNKNOWN
+    half = estimate.half_width
+    return f"{100 * estimate.mean:+.1f} ± {UNKNOWN if half is None else format(100 * half, '.1f')}"
 
 
 def rating_text(rating: Rating | None) -> str:
@@ -53,7 +61,7 @@ def title_of(ranking: Result) -> str:
 
 def _cells(ranking: Result, row: Row) -> list[str]:
     speed = speed_text(ranking.speeds.get(row.name))
-    return [wins_text(row.wins), points_text(row.points), rating_text(row.rating), speed]
+    return [wins_text(row.wins), points_text(row.points), equity_text(row.equity), rating_text(row.rating), speed]
 
 
 def main_table(ranking: Result) -> Table:
@@ -99,6 +107,76 @@ def matrix_table(ranking: Result) -> Table:
     return table
 
 
+SOURCES = {
+    "hand 1": ("hand_1",),
+    "hand 2": ("hand_2",),
+    "hand 3": ("hand_3",),
+    "showdown": ("showdown",),
+    "last trick": ("last_trick",),
+    "Chicago made": ("chicago_made",),
+    "failed": ("chicago_failed",),
+    "other": ("breaker", "penalty", "reset", "fault"),
+}
+"""Columns of points as they are shown, by heading."""
+
+
+def points_by_source(row: Row) -> list[float]:
+    """Points a deal by the headings of `SOURCES`; nothing was played: empty."""
+    deals = row.sources.get("deals", 0)
+    return [sum(row.sources.get(name, 0) for name in names) / deals for names in SOURCES.values()] if deals else []
+
+
+def habits(row: Row) -> dict[str, float | None]:
+    """What an agent did, by heading: cards exchanged on average, and shares of its chances that it took."""
+    some = row.sources
+
+    def share(part: str, whole: str) -> float | None:
+        return some.get(part, 0) / some[whole] if some.get(whole) else None
+
+    return {
+        **{f"cards {r}": share(f"cards_{r}", f"turns_{r}") for r in (1, 2, 3)},
+        **{f"kept all {r}": share(f"pat_{r}", f"turns_{r}") for r in (1, 2, 3)},
+        "named": share("named", "nameable"),
+        "called": share("called", "asked"),
+        "made": share("made", "called"),
+    }
+
+
+def habit_text(heading: str, value: float | None) -> str:
+    """Cards with two digits, shares in per cent."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:.2f}" if heading.startswith("cards") else f"{100 * value:.1f} %"
+
+
+def sources_table(ranking: Result) -> Table:
+    """Where every agent's points come from, a deal."""
+    table = Table(title="Points a deal by source", title_justify="left", **_PLAIN)
+    table.add_column("", overflow="fold")
+    for heading in SOURCES:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in ranking.rows:
+        table.add_row(Text(row.name, style="bold"), *(f"{value:.2f}" for value in points_by_source(row)))
+    return table
+
+
+def habits_table(ranking: Result) -> Table:
+    """How every agent exchanges, announces and calls."""
+    table = Table(title="Cards exchanged, hands kept, hands named, Chicago", title_justify="left", **_PLAIN)
+    table.add_column("", overflow="fold")
+    for heading in habits(ranking.rows[0]):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in ranking.rows:
+        cells = (habit_text(heading, value) for heading, value in habits(row).items())
+        table.add_row(Text(row.name, style="bold"), *cells)
+    return table
+
+
+def cycles_text(ranking: Result) -> str:
+    """Cycles in words, each in a line; empty if there is none."""
+    return "\n".join(f"cycle: {' beats '.join([*cycle, cycle[0]])}" for cycle in ranking.cycles)
+
+
 def faults_text(ranking: Result) -> str:
     """How often which agents failed, and how first; empty if none did."""
     lines = []
@@ -115,11 +193,13 @@ def tables_of(ranking: Result) -> Group:
     parts: list[Table] = [main_table(ranking)]
     if len(ranking.rows) > 2:
         parts.append(matrix_table(ranking))
+    if any(points_by_source(row) for row in ranking.rows):
+        parts += [sources_table(ranking), habits_table(ranking)]
     notes = "95 % intervals in brackets or after ±, over boards."
     if any(row.rating for row in ranking.rows):
         notes += f" Elo: {ranking.config['anchor']} is 0."
-    failed = faults_text(ranking)
-    last = [Text(notes, style="dim")] + ([Text(failed, style="red")] if failed else [])
+    more = [(cycles_text(ranking), "bold"), (faults_text(ranking), "red")]
+    last = [Text(notes, style="dim"), *(Text(text, style=style) for text, style in more if text)]
     return Group(*(part for table in parts for part in (table, "")), *last)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,7 +19,12 @@ from chicago_env.errors import MissingExtra, RulesError, SetupError
 from chicago_env.layout import layout_hash
 from chicago_env.records import read_records, verify_record
 from eval import Progress, Ranking, rank
+from eval.plan import check_plan
+from eval.play import Games
+from eval.ranking import ranking_of
 from eval.scores import score_games
+from eval.sources import COLUMNS, POINTS
+from eval.store import Store
 from eval.tables import oriented
 from train.cli import run
 
@@ -76,6 +82,8 @@ def test_an_agent_against_itself_is_exactly_even_on_every_board(players: int) ->
     (pair,) = ranking.pairs
     assert pair.points == (20, 0, 0, 0)
     assert pair.wins.mean == 0.5
+    assert pair.equity == (20, 0, 0, 0)
+    assert ranking.rows[0].sources == ranking.rows[1].sources
     assert pair.games["deals"] == 20 * (2 if players == 2 else 2 * players)
     assert pair.games["won_by_first"] == pair.games["won_by_second"]
     assert [row.points.mean for row in ranking.rows] == [0, 0]
@@ -91,7 +99,12 @@ def test_novice_beats_random(players: int) -> None:
     assert best.wins.low is not None
     assert best.wins.low > 0.7
     assert worst.points.mean == -(best.points.mean or 0)
-    assert (best.rating is None) == (players > 2)
+    assert best.rating is not None
+    assert best.rating.elo > 100
+    assert best.equity.low is not None
+    assert best.equity.low > 0
+    assert best.equity.mean == pytest.approx(-(worst.equity.mean or 0))
+    assert sum(best.sources[name] for name in POINTS) - sum(worst.sources[name] for name in POINTS) > 0
 
 
 def test_every_pair_is_seen_from_both_sides(three: Ranking) -> None:
@@ -141,6 +154,32 @@ def test_the_result_does_not_depend_on_how_many_games_run_at_once(three: Ranking
 def test_pairs_play_the_same_boards_whoever_else_takes_part(three: Ranking) -> None:
     two = rank({"random": RANDOM, "first": First()}, boards=60, matches=12, max_deals=30, seed=4)
     assert two.pairs == (three.pair("random", "first"),)
+
+
+def test_cycles_are_named() -> None:
+    names = ["a", "b", "c"]
+    plan = check_plan(dict.fromkeys(names, RANDOM), boards=0, matches=40)
+    with closing(Store.in_memory(plan)) as store:
+        seating = plan.seating("match", 0, 40).reshape(-1, 2)
+        pairs = np.sort(seating, axis=1)
+        won = np.where((pairs == [0, 2]).all(axis=1), 2, pairs[:, 0])  # a beats b beats c beats a
+        n = len(seating)
+        games = Games(
+            np.zeros((n, 2), np.int64),
+            (seating == won[:, None]).argmax(axis=1),
+            np.zeros(n, bool),
+            np.ones(n, np.int64),
+            np.zeros((n, 2, len(COLUMNS)), np.int32),
+            [],
+            (),
+            np.zeros((n, 2), bool),
+        )
+        store.add(0, "match", np.repeat(np.arange(40), 6), seating, games)
+        ranking = ranking_of(store)
+    assert ranking.cycles == (("a", "b", "c"),)
+    assert "cycle: a beats b beats c beats a" in ranking.text()
+    assert ranking.to_dict()["cycles"] == [names]
+    assert [row.rating.elo for row in ranking.rows if row.rating] == pytest.approx([0, 0, 0], abs=1e-6)
 
 
 def test_seeds_give_different_boards(three: Ranking) -> None:

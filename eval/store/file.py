@@ -103,7 +103,7 @@ class Store:
         """An empty store for `plan`, gone when it is closed."""
         connection = sqlite3.connect(":memory:", isolation_level=None)
         frame, agents, runs = plan.frame(), [entrant.to_dict() for entrant in plan.entrants], [plan.run()]
-        _fill(connection, frame, agents, runs)
+        fill(connection, frame, agents, runs)
         return cls(None, frame, agents, runs, connection)
 
     @classmethod
@@ -310,21 +310,63 @@ class Store:
         The new file takes the place of the old one at once, so that a kill leaves either.
         """
         assert self.path is not None
-        place = _beside(self.path)
         with naming_errors(self.path):
-            with _building(place) as out:
-                _fill(out, self.frame, self.agents, self.runs)
-                out.execute("BEGIN")
-                for table in ("games", "faults"):
-                    rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY {ORDER[table]}")
-                    marks = ", ".join("?" * len(rows.description))
-                    out.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-                out.execute("COMMIT")
+            place = self._write_anew(self.path)
             # the journal goes first, for it would be worked into the new file
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.execute("PRAGMA journal_mode = DELETE")
         with naming(self.path):
             os.replace(place, self.path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything to a new file, sealed.
+
+        Raises:
+            StoreError: there is a file already, or it cannot be written.
+            OSError: it cannot be written.
+        """
+        path = Path(path)
+        if os.path.lexists(path):
+            raise StoreError(path, "is there already")
+        with naming_errors(path):
+            place = self._write_anew(path)
+        os.replace(place, path)
+
+    def _write_anew(self, path: Path) -> Path:
+        """A file beside `path` with every row in its order."""
+        place = _beside(path)
+        with _building(place) as out:
+            fill(out, self.frame, self.agents, self.runs)
+            out.execute("BEGIN")
+            for table in ("games", "faults"):
+                rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY {ORDER[table]}")
+                marks = ", ".join("?" * len(rows.description))
+                out.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+            out.execute("COMMIT")
+        return place
+
+    def take_rows(self, other: "Store", numbers: Sequence[int]) -> None:
+        """Takes the games and faults of another store, whose agent i is number `numbers[i]` here.
+
+        Raises:
+            StoreError: the other store has another result of a game that is here already.
+        """
+        renumber = bytes(numbers).ljust(256, b"\0")
+        for table, keys in (("games", 4), ("faults", 5)):
+            where = " AND ".join(f"{name} = ?" for name in ORDER[table].split(", "))
+            marks = None
+            for row in other._connection.execute(f"SELECT * FROM {table} ORDER BY {ORDER[table]}"):
+                mine = (*row[:3], row[3].translate(renumber), *row[4:])
+                found = self._connection.execute(f"SELECT * FROM {table} WHERE {where}", mine[:keys]).fetchone()
+                if found is None:
+                    marks = marks or ", ".join("?" * len(row))
+                    self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", mine)
+                elif found != mine:
+                    names = ", ".join(self.names[agent] for agent in mine[3])
+                    raise StoreError(
+                        other.path,
+                        f"has another result of the same game: seed {row[0]}, {KINDS[row[1]]} board {row[2]}, {names}",
+                    )
 
     # --- going on -----------------------------------------------------------------------------------------------------
 
@@ -371,17 +413,19 @@ class Store:
         self.agents, self.runs = agents, runs
 
 
-def differences(there: dict[str, Any], asked: dict[str, Any]) -> list[str]:
-    """What differs between two frames, in words."""
+def differences(
+    there: dict[str, Any], asked: dict[str, Any], sides: tuple[str, str] = ("in the store", "asked for")
+) -> list[str]:
+    """What differs between two frames, in words; `sides` says what they are."""
     found = []
     for key in dict.fromkeys([*there, *asked]):
         mine, theirs = there.get(key), asked.get(key)
         if mine == theirs or key == "rules_fields":
             continue
         if isinstance(mine, dict) and isinstance(theirs, dict):
-            found += [f"{key}: {words}" for words in differences(mine, theirs)]
+            found += [f"{key}: {words}" for words in differences(mine, theirs, sides)]
         else:
-            found.append(f"{key}: {mine} in the store, {theirs} asked for")
+            found.append(f"{key}: {mine} {sides[0]}, {theirs} {sides[1]}")
     return found
 
 
@@ -429,13 +473,14 @@ def _make(path: Path, plan: Plan) -> None:
     place = _beside(path)
     try:
         with naming_errors(path), _building(place) as out:
-            _fill(out, plan.frame(), [entrant.to_dict() for entrant in plan.entrants], [plan.run()])
+            fill(out, plan.frame(), [entrant.to_dict() for entrant in plan.entrants], [plan.run()])
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     os.replace(place, path)
 
 
-def _fill(connection: sqlite3.Connection, frame: object, agents: Iterable[object], runs: Iterable[object]) -> None:
+def fill(connection: sqlite3.Connection, frame: object, agents: Iterable[object], runs: Iterable[object]) -> None:
+    """Makes the tables of an empty database, without games."""
     create(connection)
     connection.execute("BEGIN")
     connection.execute("INSERT INTO frame VALUES (?)", (_text(frame),))
