@@ -84,7 +84,7 @@ VOID = 128
 
 _SHOWDOWN = 3  # after the three announcings
 
-_CHUNK = 4096  # games at once: a state takes 1.5 kB
+CHUNK = 4096  # games at once: a state takes 1.5 kB
 
 
 @jit
@@ -220,6 +220,13 @@ def count_games(
         at = int(ends[i])
 
 
+def flattened(setups: Sequence[MatchSetup], choices: Sequence[bytes | bytearray]) -> tuple[Ints, Any, Ints]:
+    """`setting`, `choices` and `ends` as `count_games` takes them."""
+    setting = [(s.seed, -1 if s.first_dealer is None else s.first_dealer, s.max_deals) for s in setups]
+    ends = np.cumsum([len(own) for own in choices], dtype=np.int64)
+    return np.array(setting, dtype=np.int64), np.frombuffer(b"".join(choices), dtype=np.uint8), ends
+
+
 def sources_of(setups: Sequence[MatchSetup], choices: Sequence[bytes | bytearray], penalty: int = 0) -> Sources:
     """Counts what happened in games, by playing them again: some microseconds for a deal.
 
@@ -234,14 +241,10 @@ def sources_of(setups: Sequence[MatchSetup], choices: Sequence[bytes | bytearray
     players = setups[0].players if setups else 0
     counts = np.zeros((len(setups), players, len(COLUMNS)), dtype=np.int32)
     log = np.zeros(events.CAPACITY, dtype=np.int32)
-    for low in range(0, len(setups), _CHUNK):
-        part, made = setups[low : low + _CHUNK], choices[low : low + _CHUNK]
-        setting = np.array(
-            [(s.seed, -1 if s.first_dealer is None else s.first_dealer, s.max_deals) for s in part], dtype=np.int64
-        )
-        joined = np.frombuffer(b"".join(made), dtype=np.uint8)
-        ends = np.cumsum([len(own) for own in made], dtype=np.int64)
-        count_games(new_states(part), setting, joined, ends, penalty, NO_DECKS, log, counts[low : low + _CHUNK])
+    for low in range(0, len(setups), CHUNK):
+        part, made = setups[low : low + CHUNK], choices[low : low + CHUNK]
+        setting, joined, ends = flattened(part, made)
+        count_games(new_states(part), setting, joined, ends, penalty, NO_DECKS, log, counts[low : low + CHUNK])
     return counts
 
 
