@@ -4,7 +4,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
 from eval.boards import KINDS, Kind, board_root, lineups, make_board, setup_of
 from eval.equity import ClosedEquity, equity_gains
 from eval.extras import STATISTICS, require
+from eval.luck import DIGEST, correction_of, luck_of
 from eval.play import Clock, Games, play_games
 from eval.sequential import Design, SequentialTest, Step, anytime_interval, elo_of_wins, wins_of_elo
 from eval.stats import Estimate, mean_interval, variance_factor
@@ -42,6 +43,7 @@ class Plan:
     elo: float
     scale: float
     equity: str
+    luck: str
     design: Design
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,6 +105,7 @@ def make_plan(
         float(elo),
         scale,
         ClosedEquity(parsed).digest if kind == "deal" else "",
+        DIGEST if kind == "deal" else "",
         design,
     )
 
@@ -117,6 +120,7 @@ class Result:
         low: lower limit of the mean of a board, at any time.
         high: upper limit.
         points: points per deal, None for matches; its interval is for a fixed number of boards.
+        corrected: points per deal less the luck of the draw (`eval.luck`).
         variance_factor: how many times as many independent games would be needed for the same interval.
         faults: failures of the two agents.
         forfeit: who forfeited a game, which ends the test; "" for nobody.
@@ -127,6 +131,7 @@ class Result:
     low: float
     high: float
     points: Estimate | None
+    corrected: Estimate | None
     variance_factor: float | None
     faults: tuple[int, int]
     forfeit: str
@@ -161,6 +166,7 @@ class Result:
             "elo": {"mean": elo, "low": low, "high": high},
             "log_ratios": list(self.step.ratios),
             "points_per_deal": None if self.points is None else self.points.to_dict(),
+            "corrected_points_per_deal": None if self.corrected is None else self.corrected.to_dict(),
             "variance_factor": self.variance_factor,
             "faults": list(self.faults),
             "forfeit": self.forfeit,
@@ -175,14 +181,31 @@ class Result:
             f"{self.verdict}, after {step.boards:,} boards",
             f"  {plan.first}: {'–' if elo is None else format(elo, '+.1f')} Elo [{low:+.1f}, {high:+.1f}], 95 % at any time",
         ]
-        if self.points is not None and self.points.mean is not None:
-            half = self.points.half_width
-            lines.append(f"  points a deal {self.points.mean:+.2f} ± {'–' if half is None else format(half, '.2f')}")
+        for title, points in (("points a deal", self.points), ("less the luck of the draw", self.corrected)):
+            if points is not None and points.mean is not None:
+                half = points.half_width
+                lines.append(f"  {title} {points.mean:+.2f} ± {'–' if half is None else format(half, '.2f')}")
         if self.variance_factor is not None:
             lines.append(f"  independent games for the same interval: {self.variance_factor:.1f} times as many")
         if any(self.faults):
             lines.append(f"  faults: {plan.first} {self.faults[0]}, {plan.second} {self.faults[1]}")
         return "\n".join(lines)
+
+
+class Look(NamedTuple):
+    """Boards that were played from one look to the next, from the view of the first agent.
+
+    Attributes:
+        values: (look, G) value of each game.
+        points: (look, G) difference of points.
+        luck: (look, G) what is taken off the points for luck; (look, 0) for matches.
+        games: how they ended.
+    """
+
+    values: Floats
+    points: Floats
+    luck: Floats
+    games: Games
 
 
 class Boards:
@@ -198,8 +221,8 @@ class Boards:
         self.root = board_root(plan.seed, plan.kind)
         self.clock = Clock()
 
-    def play(self, low: int, faults: Mapping[str, int]) -> tuple[Floats, Floats, Games]:
-        """Values (look, G) and points (look, G) of the games of boards from `low` on, from the view of the first."""
+    def play(self, low: int, faults: Mapping[str, int]) -> Look:
+        """The boards from `low` on."""
         plan, size = self.plan, len(self.lineups)
         numbers = range(low, low + plan.design.look)
         made = [make_board(self.root, i, plan.kind, plan.players, self.rules, self.max_deals) for i in numbers]
@@ -212,6 +235,7 @@ class Boards:
             seating,
             self.root,
             clock=self.clock,
+            keep_choices=plan.kind == "deal",
             on_fault="forfeit",
             faults_before=faults,
         )
@@ -227,8 +251,9 @@ class Boards:
         else:
             won = mine[np.arange(len(mine)), games.winner]
             values = np.where(games.winner < 0, 0.0, won - own / plan.players)
-        shape = (len(made), size)
-        return np.round(values, _DIGITS).reshape(shape), points.reshape(shape), games
+        luck = correction_of(luck_of(setups, games.choices), mine) if plan.kind == "deal" else np.zeros(0)
+        values, points = np.round(values, _DIGITS).reshape(len(made), size), points.reshape(len(made), size)
+        return Look(values, points, np.round(luck, _DIGITS).reshape(len(made), -1), games)
 
 
 def board_values(games: Floats) -> Floats:
@@ -273,16 +298,18 @@ def sprt(
     result = _result(plan, test.step, log, forfeit)
     while test.step.verdict is None and not forfeit:
         counts = dict(zip(names, log.faults, strict=True))
-        values, points, games = boards.play(len(log.values), counts)
+        look = boards.play(len(log.values), counts)
+        games = look.games
         for fault in games.faults:
             log.faults[names.index(fault.agent)] += 1
         if games.forfeited.any():
-            mine = np.tile(boards.lineups == 0, (len(values), 1))
+            mine = np.tile(boards.lineups == 0, (len(look.values), 1))
             forfeit = plan.first if games.forfeited[mine].any() else plan.second
         else:
-            log.values += values.tolist()
-            log.points += points.tolist()
-            test.add(board_values(values))
+            log.values += look.values.tolist()
+            log.points += look.points.tolist()
+            log.luck += look.luck.tolist()
+            test.add(board_values(look.values))
         result = _result(plan, test.step, log, forfeit)
         log.write(result)
         if on_step is not None:
@@ -298,6 +325,7 @@ class _Log:
         self.path = path
         self.values: list[list[float]] = []
         self.points: list[list[float]] = []
+        self.luck: list[list[float]] = []
         self.faults = [0, 0]
         self.forfeit = ""
         if path is not None and path.exists():
@@ -311,11 +339,12 @@ class _Log:
             data = json.loads(path.read_bytes())
             if data["format"] != FORMAT or data["version"] != VERSION or data["plan"] != self.plan.to_dict():
                 raise SetupError(f"{path}: is of another test; it stays as it is")
-            values, points = np.array(data["values"], dtype=float), np.array(data["points"], dtype=float)
+            values, points, luck = (np.array(data[name], dtype=float) for name in ("values", "points", "luck"))
             shape = (len(values), games) if len(values) else (0,)
-            if values.shape != shape or points.shape != shape or len(values) % self.plan.design.look:
+            other = shape if self.plan.kind == "deal" or not len(values) else (len(values), 0)
+            if (values.shape, points.shape, luck.shape) != (shape, shape, other) or len(values) % self.plan.design.look:
                 raise ValueError
-            self.values, self.points = values.tolist(), points.tolist()
+            self.values, self.points, self.luck = values.tolist(), points.tolist(), luck.tolist()
             self.faults = [int(count) for count in data["faults"]]
             self.forfeit = (data["result"] or {}).get("forfeit", "")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -334,6 +363,7 @@ class _Log:
             "faults": self.faults,
             "values": self.values,
             "points": self.points,
+            "luck": self.luck,
         }
         with replacing(self.path) as file:
             file.write((json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
@@ -343,6 +373,12 @@ def _result(plan: Plan, step: Step, log: _Log, forfeit: str) -> Result:
     games = np.array(log.values, dtype=np.float64).reshape(-1, len(lineups(plan.players)))
     values = board_values(games)
     low, high = anytime_interval((values + 1) / 2)
-    points = mean_interval(np.array(log.points).reshape(games.shape).mean(axis=1)) if plan.kind == "deal" else None
-    factor = variance_factor(games, values)
-    return Result(plan, step, 2 * low - 1, 2 * high - 1, points, factor, (log.faults[0], log.faults[1]), forfeit)
+    points, corrected = None, None
+    if plan.kind == "deal":
+        of_games, luck = np.array(log.points).reshape(games.shape), np.array(log.luck).reshape(games.shape)
+        points = mean_interval(of_games.mean(axis=1))
+        corrected = mean_interval((of_games - luck).mean(axis=1))
+    faults = (log.faults[0], log.faults[1])
+    return Result(
+        plan, step, 2 * low - 1, 2 * high - 1, points, corrected, variance_factor(games, values), faults, forfeit
+    )

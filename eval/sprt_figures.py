@@ -103,8 +103,7 @@ def resampled(values: Floats, mean: float) -> Draw:
 def play_boards(first: Agent, second: Agent, boards: int, players: int, seed: int) -> Floats:
     """(n,) values of boards of single deals between two agents."""
     plan = make_plan("first", "second", players=players, seed=seed, look=boards, cap=boards)
-    values, _, _ = Boards(plan, {"first": first, "second": second}, 200).play(0, {})
-    return board_values(values)
+    return board_values(Boards(plan, {"first": first, "second": second}, 200).play(0, {}).values)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

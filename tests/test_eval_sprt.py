@@ -248,6 +248,9 @@ def test_a_value_is_what_the_arena_says() -> None:
     found = sprt(short_plan("novice", "random", seed=4, look=25, cap=50, elo=1.0), NOVICE, RANDOM)
     ranking = rank({"novice": NOVICE, "random": RANDOM}, boards=50, matches=0, seed=4)
     assert found.points == ranking.pair("novice", "random").points
+    assert found.corrected is not None
+    assert found.corrected.mean != found.points.mean
+    assert found.corrected.mean == pytest.approx(found.points.mean, abs=2)
 
 
 def test_the_plan_stands_in_the_file_before_anything_is_played(tmp_path: Path) -> None:
