@@ -188,13 +188,16 @@ class Table(Protocol):
         """What happened, as this seat may know it (`agents.bots.events`), in order."""
         ...
 
-    def decide(self, places: Sequence[int], observations: Observations, masks: Masks, /) -> Sequence[int | AgentError]:
+    def decide(
+        self, places: Sequence[int], observations: Observations, masks: Masks, max_failures: int | None, /
+    ) -> Sequence[int | AgentError | None]:
         """Picks an action for each place; a failure stands in its place, and what it concerns is that one alone.
 
         Args:
             places: B places at which the agent is to act, ascending.
             observations: (B, D) uint8.
             masks: (B, A) int8.
+            max_failures: after so many failures the rest need not be answered, and is None; it is asked again later.
         """
         ...
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.base import Agent
+from agents.bots.limits import PREFIX, READERS, Limits, split_command, split_spec
 from agents.heuristics.expert import ExpertAgent
 from agents.heuristics.novice import NoviceAgent
 from agents.heuristics.poker import PokerAgent
@@ -172,7 +173,8 @@ def load(spec: str | os.PathLike[str]) -> Agent:
     """The agent that `spec` names.
 
     Args:
-        spec: `random`, `heuristic:NAME`, the name of a checkpoint, or a path, text or not, that ends in `.safetensors`.
+        spec: `random`, `heuristic:NAME`, the name of a checkpoint, `exec:COMMAND` for a program (docs/bot-protocol.md),
+            or a path, text or not, that ends in `.safetensors`.
 
     Raises:
         AgentSpecError: no such agent or option, or a value that is not allowed; the message says what there is.
@@ -185,6 +187,8 @@ def load(spec: str | os.PathLike[str]) -> Agent:
         raise AgentSpecError(spec, "a spec is text, or a path")
     if not spec:
         raise AgentSpecError(spec, "no name given" + suggestion("", names()))
+    if spec == PREFIX or spec.startswith((f"{PREFIX}:", f"{PREFIX}?")):
+        return _load_bot(spec)
     if spec.endswith(SUFFIX):
         return _load_checkpoint(_existing(spec))
     name, mark, text = spec.partition("?")
@@ -242,6 +246,18 @@ def _options(spec: str, text: str | None, readers: Mapping[str, Callable[[str], 
         except ValueError as error:
             raise AgentSpecError(spec, f"option {key}: {value!r} is not allowed: {error}") from None
     return values
+
+
+def _load_bot(spec: str) -> Agent:
+    from agents.bots.agent import BotAgent  # noqa: PLC0415 - only where a program plays
+
+    text, command = split_spec(spec)
+    options = _options(spec, text, READERS)
+    log = options.pop("log", None)
+    try:
+        return BotAgent(split_command(command), Limits(**options), log=log, name=spec)
+    except (ValueError, FileNotFoundError) as error:
+        raise AgentSpecError(spec, f"{error}; a bot is written exec:COMMAND, or exec?key=value:COMMAND") from None
 
 
 def _load_checkpoint(path: Path) -> Agent:

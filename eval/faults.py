@@ -98,6 +98,13 @@ class Referee:
         self.forfeited = np.asarray(np.array(last, dtype=np.int64)[self._seating] <= np.arange(games)[:, None])
         self.out = np.asarray(self.forfeited.any(axis=1))
 
+    def faults_left(self, agent: int) -> int | None:
+        """Faults after which an agent (by index) would be out, at least 1; None: no number of them."""
+        if self._max is None:
+            return None
+        name = self._names[agent]
+        return max(1, self._max - self._before[agent] - sum(fault.agent == name for fault in self.faults))
+
     def winner(self, game: int) -> int:
         """Who wins a match that is forfeited: the first seat to the left of one that forfeits it; -1: all do."""
         forfeited = self.forfeited[game].tolist()

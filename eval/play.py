@@ -186,7 +186,8 @@ class _Event:
         observations, masks = self.batch.observe(rows)
         started = time.perf_counter()
         if index in self.tables:
-            actions, errors = self._ask_table(index, rows, seats, observations, masks)
+            actions, errors, answered = self._ask_table(index, rows, seats, observations, masks)
+            rows, seats, actions = rows[:answered], seats[:answered], actions[:answered]
         else:
             keys = np.empty(len(rows), dtype=np.int64)
             decision_keys(self.root, self.boards[rows], seats, self.decisions[rows, seats], keys)
@@ -205,13 +206,17 @@ class _Event:
 
     def _ask_table(
         self, index: int, rows: Ints, seats: Ints, observations: Observations, masks: Masks
-    ) -> tuple[Actions, dict[int, AgentError]]:
-        answers = self.tables[index].decide((rows * SEATS + seats).tolist(), observations, masks)
-        checked = [check_one(self.names[index], a, mask) for a, mask in zip(answers, masks, strict=True)]
+    ) -> tuple[Actions, dict[int, AgentError], int]:
+        """Actions, errors, and how many rows were answered: after many failures the rest waits."""
+        most = 1 if self.referee is None else self.referee.faults_left(index)
+        answers = self.tables[index].decide((rows * SEATS + seats).tolist(), observations, masks, most)
+        answered = next((i for i, answer in enumerate(answers) if answer is None), len(rows))
+        checked = [check_one(self.names[index], a, m) for a, m in zip(answers[:answered], masks, strict=False)]
         errors = {i: answer for i, answer in enumerate(checked) if isinstance(answer, AgentError)}
-        if errors and self.referee is None:
+        if self.referee is None and errors:
             raise next(iter(errors.values()))
-        return np.array([0 if isinstance(answer, AgentError) else answer for answer in checked]), errors
+        actions = np.array([0 if isinstance(a, AgentError) else a for a in checked], dtype=np.int64)
+        return actions, errors, answered
 
     def _fail(self, index: int, rows: Ints, seats: Ints, errors: Mapping[int, AgentError]) -> None:
         assert self.referee is not None  # errors are raised otherwise
