@@ -194,10 +194,10 @@ def load(spec: str | os.PathLike[str]) -> Agent:
     name, mark, text = spec.partition("?")
     if name in REGISTRY:
         entry = REGISTRY[name]
-        return entry.make(**_options(spec, text if mark else None, entry.options))
+        return entry.make(**read_options(spec, text if mark else None, entry.options))
     found = checkpoints()
     if name in found:
-        _options(spec, text if mark else None, {})
+        read_options(spec, text if mark else None, {})
         return _load_checkpoint(found[name])
     hint = suggestion(name, names())
     raise AgentSpecError(spec, f"no agent of that name{hint}, or the path of a {SUFFIX} file")
@@ -228,7 +228,12 @@ def _existing(spec: str) -> Path:
     return path
 
 
-def _options(spec: str, text: str | None, readers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
+def read_options(spec: str, text: str | None, readers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
+    """The values of `key=value&key=value`.
+
+    Raises:
+        AgentSpecError: an option that is not known, given twice, or not allowed; the message has the `spec`.
+    """
     values: dict[str, Any] = {}
     if text is None:
         return values
@@ -252,7 +257,7 @@ def _load_bot(spec: str) -> Agent:
     from agents.bots.agent import BotAgent  # noqa: PLC0415 - only where a program plays
 
     text, command = split_spec(spec)
-    options = _options(spec, text, READERS)
+    options = read_options(spec, text, READERS)
     log = options.pop("log", None)
     try:
         return BotAgent(split_command(command), Limits(**options), log=log, name=spec)

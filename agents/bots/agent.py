@@ -22,8 +22,11 @@ from chicago_env.view import View, decode
 WINDOW = 64
 """Questions that a bot is sent before it has answered them."""
 
+_TOGETHER = 8
+"""Questions written at once when the bot has others to answer: fewer system calls, fewer wake-ups."""
 
-class _Match:
+
+class Match:
     """A match as the bot sees it.
 
     Attributes:
@@ -51,10 +54,15 @@ class _Match:
         self.fresh = True
 
 
-class _Runner:
+class Runner:
     """The process of a bot, started when it is needed and again after each fault."""
 
-    def __init__(self, argv: Sequence[str], limits: Limits, log: Path, listener: "Listener | None") -> None:
+    make = BotProcess
+
+    def __init__(
+        self, argv: Sequence[str], limits: Limits, log: Path, listener: "Listener | None", window: int = WINDOW
+    ) -> None:
+        self.window = window
         self.argv = argv
         self.limits = limits
         self.log = log
@@ -75,7 +83,7 @@ class _Runner:
             return self.process
         self.runs += 1
         try:
-            process = self.process = BotProcess(self.argv, self.limits, self.log)
+            process = self.process = self.make(self.argv, self.limits, self.log)
         except OSError as error:
             raise BotFailure("ERROR", f"the program cannot be run: {error.strerror}") from error
         self.send(messages.encode(messages.hello(self.limits)))
@@ -84,22 +92,26 @@ class _Runner:
         self.hello = messages.parse_hello(line)
         return process
 
-    def send(self, line: bytes) -> None:
+    def send(self, line: bytes, *, later: bool = False) -> None:
+        """Sends a line to the running process, see `BotProcess.send`."""
         assert self.process is not None
         if self.listener is not None:
             self.listener(">", line)
-        self.process.send(line)
+        self.process.send(line, later=later)
 
     def heard(self, line: bytes) -> None:
+        """Passes on what the bot said."""
         if self.listener is not None:
             self.listener("<", line)
 
     def kill(self) -> None:
+        """Ends the process at once."""
         if self.process is not None:
             self.process.kill()
             self.process = None
 
     def close(self) -> None:
+        """Ends the process, after a word; a log without a word in it goes."""
         if self.process is not None:
             if self.process.foreign:
                 return
@@ -109,11 +121,12 @@ class _Runner:
             if not self.log.stat().st_size:
                 self.log.unlink()
 
-    def new_match(self, seat: int, rules: Rules, scores: Sequence[int], max_deals: int, seed: int) -> _Match:
+    def new_match(self, seat: int, rules: Rules, scores: Sequence[int], max_deals: int, seed: int) -> Match:
+        """A match that the bot has not been told of."""
         self.games += 1
-        return _Match(self.games, seat, rules, scores, max_deals, seed, self.limits.bank)
+        return Match(self.games, seat, rules, scores, max_deals, seed, self.limits.bank)
 
-    def introduce(self, match: _Match, view: View) -> None:
+    def introduce(self, match: Match, view: View) -> None:
         """Tells this run of the bot of a match, if it does not know it."""
         if match.told == self.runs:
             return
@@ -125,16 +138,16 @@ class _Runner:
         if match.told:
             message["scores"] = messages.view_of(view, match.seat)["scores"]
         match.told, match.fresh = self.runs, False
-        self.send(messages.encode(message))
+        self.send(messages.encode(message), later=True)
 
-    def finish(self, match: _Match, result: Mapping[str, Any]) -> None:
+    def finish(self, match: Match, result: Mapping[str, Any]) -> None:
         """Tells this run of the bot that a match is over, if it knew it."""
         if self.process is not None and match.told == self.runs:
-            self.send(messages.encode(messages.match_end(match.game, match.events, result)))
+            self.send(messages.encode(messages.match_end(match.game, match.events, result)), later=True)
 
     def ask(
         self,
-        matches: Sequence[_Match],
+        matches: Sequence[Match],
         observations: Observations,
         masks: Masks,
         max_failures: int | None,
@@ -154,15 +167,18 @@ class _Runner:
         while at < count and (max_failures is None or failures < max_failures):
             try:
                 process = self.running()
-                while sent < count and sent - at < WINDOW:
-                    if sent == at and (line := process.unasked()) is not None:
-                        raise BotFailure("INVALID", "a line that nobody asked for", line)
-                    asked.append((self._question(matches[sent], observations[sent], masks[sent]), time.monotonic()))
-                    sent += 1
+                if sent == at and (line := process.unasked()) is not None:
+                    raise BotFailure("INVALID", "a line that nobody asked for", line)
+                if sent - at <= self.window // 2:
+                    for i in range(sent, min(count, at + self.window)):
+                        later = i > at and i % _TOGETHER > 0 and i + 1 < min(count, at + self.window)
+                        asked.append((self._question(matches[i], observations[i], masks[i], later), time.monotonic()))
+                        sent += 1
                 turn, when = asked[at]
                 since = max(since, when)
                 answers[at], since = self._answer(process, matches[at], turn, since, masks[at], observations[at])
             except BotFailure as failure:
+                failure.turn = asked[at][0] if at < len(asked) else None
                 self.kill()
                 answers[at] = failure
                 failures += 1
@@ -175,17 +191,18 @@ class _Runner:
             at += 1
         return answers
 
-    def _question(self, match: _Match, observation: Any, mask: Any) -> int:
+    def _question(self, match: Match, observation: Any, mask: Any, later: bool) -> int:
         view = decode(observation)
         self.introduce(match, view)
         self.turns += 1
         raw = observation if self.hello is not None and self.hello.raw else None
-        self.send(messages.act(self.turns, match.game, match.bank, match.events, view, match.seat, mask, raw))
+        line = messages.act(self.turns, match.game, match.bank, match.events, view, match.seat, mask, raw)
+        self.send(line, later=later)
         match.events.clear()
         return self.turns
 
     def _answer(
-        self, process: BotProcess, match: _Match, turn: int, since: float, mask: Any, observation: Any
+        self, process: BotProcess, match: Match, turn: int, since: float, mask: Any, observation: Any
     ) -> tuple[int, float]:
         """The action, and when the answer came."""
         limit = self.limits.move + match.bank
@@ -210,10 +227,10 @@ Listener = Callable[[str, bytes], None]
 class BotTable:
     """The games of one event; see `agents.base.Table`."""
 
-    def __init__(self, name: str, runner: _Runner) -> None:
+    def __init__(self, name: str, runner: Runner) -> None:
         self._name = name
         self._runner = runner
-        self._matches: dict[int, _Match] = {}
+        self._matches: dict[int, Match] = {}
 
     def start(self, place: int, seat: int, setup: MatchSetup, seed: int, /) -> None:
         """See `agents.base.Table`."""
@@ -285,7 +302,7 @@ class BotAgent:
         self.command = resolve_command(words)
         self.limits = Limits() if limits is None else limits
         self.log = log_file(words[0], log)
-        self._runner = _Runner(self.command, self.limits, self.log, listener)
+        self._runner = Runner(self.command, self.limits, self.log, listener)
         self._finalizer = weakref.finalize(self, self._runner.close)
 
     def __reduce__(self) -> tuple[Any, ...]:

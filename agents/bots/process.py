@@ -41,7 +41,10 @@ class BotFailure(Exception):
         status: `ERROR`, `INVALID` or `TIMEOUT`.
         reason: what it is, in words.
         line: the line at fault, printable and cut; empty where there is none.
+        turn: number of the `act` that was to be answered, where there was one.
     """
+
+    turn: int | None = None
 
     def __init__(self, status: Status, reason: str, line: bytes = b"") -> None:
         super().__init__(status, reason, line)
@@ -160,10 +163,18 @@ class BotProcess:
 
     # --- lines -------------------------------------------------------------------------------------------------------
 
-    def send(self, line: bytes) -> None:
-        """Queues a line, its end included, and writes and reads what goes without waiting."""
+    def send(self, line: bytes, *, later: bool = False) -> None:
+        """Queues a line, its end included; unless `later` is set, writes and reads what goes without waiting."""
         self._out += line
+        if not later:
+            self._pump(0)
+
+    def close_input(self) -> None:
+        """Ends the bot's standard input, after what is queued."""
         self._pump(0)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self._pipes.to_bot, inheritable=False)
+        os.close(null)
 
     def unasked(self) -> bytes | None:
         """What the bot has written that nobody has taken: a line, or a part of one."""

@@ -8,6 +8,7 @@ RANKS = "23456789TJQKA"
 
 
 def rank(card):
+    """Rank of a card, 0 for a two to 12 for an ace."""
     return RANKS.index(card[0])
 
 
@@ -57,6 +58,7 @@ def decide(view, legal, seat):
 
 
 def main():
+    """Answers line by line. Several matches may go on at once; each has its number, `game`."""
     seats = {}
     for line in sys.stdin:
         message = json.loads(line)

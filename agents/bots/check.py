@@ -1,0 +1,483 @@
+"""Finds out what a bot does wrong (`chicago bot-check`): it is asked every kind of question under every preset, at 2-6
+players, one by one and slowly, and many at once.
+"""
+
+import itertools
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.bots import messages
+from agents.bots.agent import WINDOW, Match, Runner
+from agents.bots.events import Narrator
+from agents.bots.limits import Limits
+from agents.bots.process import BotFailure, BotProcess, log_file, resolve_command
+from chicago_env.actions import NUM_ACTIONS
+from chicago_env.cards import NUM_CARDS, parse_cards
+from chicago_env.game import Game, new_states
+from chicago_env.kernels import single
+from chicago_env.layout import OBSERVATION_SIZE
+from chicago_env.notation import parse_rules
+from chicago_env.setup import MatchSetup
+from chicago_env.state import OVER
+from chicago_env.view import PHASES, decode
+
+RULES = (
+    "pagat",
+    "open-card",
+    "race",
+    "family",
+    "pagat+four=choose",
+    "open-card+four=choose+show_broken=yes+penalty=15+announcing=compulsory",
+    "family+open_card=yes+needs_chicago=success+breaker=8+suits=HSDC+reveal=ranks",
+)
+"""Every preset, and variants with what no preset has."""
+
+PLAYERS = range(2, 7)
+EACH = 2
+"""Situations of each kind, for each rule set and number of players."""
+
+MOST_FAILURES = 20
+_DEALS = 3
+_MATCH_SCORES = (0, 20, 45, 30, 10, 50)
+_PIECES = 3
+_PAUSE_SECONDS = 0.002
+_QUIT_SECONDS = 1.0
+_SLOW = 60
+_TURN = re.compile(rb'\{"type":"act","turn":(\d+),')
+
+
+class Failure(NamedTuple):
+    """Something a bot did wrong.
+
+    Attributes:
+        check: the check that showed it.
+        status: `ERROR`, `INVALID` or `TIMEOUT`.
+        reason: what is wrong.
+        message: the message to the bot that showed it, a JSON object; None where there is none.
+        line: what the bot wrote, printable and cut.
+    """
+
+    check: str
+    status: str
+    reason: str
+    message: dict[str, Any] | None
+    line: str
+
+
+class Report(NamedTuple):
+    """What came out.
+
+    Attributes:
+        command: program and arguments.
+        name: what the bot calls itself; None if it does not say.
+        version: the same.
+        asked: questions of each check, by name.
+        kinds: questions of each kind of decision.
+        failures: what it did wrong.
+        notes: what is no fault, but worth knowing.
+        decisions_per_second: with many questions at once, the harness's share included; None if it did not get there.
+        slowest_seconds: the slowest answer.
+        log: file with its standard error.
+    """
+
+    command: list[str]
+    name: str | None
+    version: str | None
+    asked: dict[str, int]
+    kinds: dict[str, int]
+    failures: list[Failure]
+    notes: list[str]
+    decisions_per_second: float | None
+    slowest_seconds: float
+    log: str
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is wrong."""
+        return not self.failures
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"ok": self.ok, **self._asdict(), "failures": [failure._asdict() for failure in self.failures]}
+
+
+class Situation(NamedTuple):
+    """A decision: observation (D,), mask (A,), and its kind, a phase."""
+
+    observation: Any
+    mask: Any
+    kind: str
+
+
+# --- situations ------------------------------------------------------------------------------------------------------
+
+
+def kinds_of(rules: str) -> set[str]:
+    """The kinds of decisions that there are under some rules."""
+    made = parse_rules(rules)
+    kinds = {"exchange", "announce", "play"}
+    if made.open_card:
+        kinds |= {"open_choice", "open_accept"}
+    if made.four_of_a_kind == "choose":
+        kinds.add("four")
+    if made.chicago:
+        kinds.add("chicago")
+    return kinds
+
+
+def four_of_a_kind(rules: str, players: int) -> Game:
+    """A game in which seat 0 has to keep four aces, so that it comes to choose between the points and the reset."""
+    aces = parse_cards("AC AD AH AS KS")
+    rest = [card for card in range(NUM_CARDS) if card not in aces]
+    deck = [0] * (5 * players)
+    for k in range(5):
+        for seat in range(players):
+            place = k * players + (seat - 1) % players  # seat 0 deals, and is dealt to last
+            deck[place] = aces[k] if seat == 0 else rest.pop(0)
+    made = parse_rules(f"{rules}+penalty=none")
+    scores = [made.buy_stop or 46, *(0,) * (players - 1)]
+    return Game(players, made, seed=1, scores=scores, first_dealer=0, decks=[deck + rest], max_deals=1)
+
+
+def situations(rules: str, players: int, each: int = EACH, seed: int = 0) -> list[Situation]:
+    """At least one, and up to `each`, decisions of every kind that there is under these rules."""
+    wanted = dict.fromkeys(sorted(kinds_of(rules)), each)
+    rng = np.random.default_rng((seed, players, RULES.index(rules) if rules in RULES else len(RULES)))
+    found: list[Situation] = []
+    if "four" in wanted:
+        wanted["four"] = 1
+        found += [s for s in _decisions(four_of_a_kind(rules, players), rng, calm=True) if s.kind == "four"][:1]
+        del wanted["four"]
+    for number in range(1000):
+        scores = [int(s) for s in rng.integers(0, 40, players)]
+        game = Game(players, rules, seed=int(rng.integers(1 << 40)), scores=scores, max_deals=2)
+        for situation in _decisions(game, rng, calm=number % 2 == 0):
+            if wanted.get(situation.kind, 0):
+                found.append(situation)
+                wanted[situation.kind] -= 1
+        if not any(wanted.values()):
+            break
+    return found
+
+
+def _decisions(game: Game, rng: np.random.Generator, *, calm: bool) -> Iterator[Situation]:
+    """The decisions of a game of random players, who never call a Chicago where `calm` is set."""
+    game.play_forced()
+    while not game.over:
+        observation, mask = game.observe()
+        phase = game.phase
+        yield Situation(observation, mask, phase)
+        legal = game.legal_actions()
+        game.step(legal[0] if calm and phase == "chicago" else int(rng.choice(legal)))
+        game.play_forced()
+
+
+# --- asking ----------------------------------------------------------------------------------------------------------
+
+
+class _SlowProcess(BotProcess):
+    """Sends every line in pieces, with pauses: a bot must wait for the end of a line."""
+
+    def send(self, line: bytes, *, later: bool = False) -> None:
+        size = max(1, -(-len(line) // _PIECES))
+        for at in range(0, len(line), size):
+            super().send(line[at : at + size])
+            time.sleep(_PAUSE_SECONDS)
+
+
+class _SlowRunner(Runner):
+    """One question at a time, in pieces."""
+
+    make = _SlowProcess
+
+
+class Checker:
+    """Runs the checks, one after the other."""
+
+    def __init__(self, words: Sequence[str], limits: Limits, log: str | None, on_check: Callable[[str], None]) -> None:
+        """Takes the command and what the bot may use; `on_check` is told the name of each check as it begins.
+
+        Raises:
+            FileNotFoundError: no such program.
+        """
+        self.argv = resolve_command(words)
+        self.log = log_file(words[0], log)
+        self.limits = limits
+        self.on_check = on_check
+        self.check = ""
+        self.asked: dict[str, int] = {}
+        self.kinds = dict.fromkeys(PHASES, 0)
+        self.failures: list[Failure] = []
+        self.notes: list[str] = []
+        self.slowest = 0.0
+        self.speed: float | None = None
+        self.hello: messages.BotHello | None = None
+        self._questions: dict[int, bytes] = {}
+        self._times: dict[int, float] = {}
+
+    def run(self) -> Report:
+        """All of it; after `MOST_FAILURES` failures no more is asked."""
+        many = [s for rules in RULES for players in PLAYERS for s in situations(rules, players)]
+        self._begin("hello")
+        if self._hello():
+            first = self._situations("slow: one question at a time, in pieces", many[:: max(1, len(many) // _SLOW)], 1)
+            self._situations("every kind of decision", many, 1)
+            started = time.perf_counter()
+            again = self._situations("the same, many at once", many, WINDOW)
+            if again is not None and not self.failures:
+                self.speed = len(many) / (time.perf_counter() - started)
+            self._repeats(first)
+            self._matches()
+            self._resumed()
+            self._ends()
+        hello = self.hello
+        return Report(
+            self.argv,
+            hello.name if hello else None,
+            hello.version if hello else None,
+            self.asked,
+            self.kinds,
+            self.failures,
+            self.notes,
+            self.speed,
+            self.slowest,
+            str(self.log),
+        )
+
+    def _begin(self, name: str) -> None:
+        self.check = name
+        self.asked[name] = 0
+        self.on_check(name)
+
+    def _enough(self) -> bool:
+        return len(self.failures) >= MOST_FAILURES
+
+    def _runner(self, window: int, *, slow: bool = False) -> Runner:
+        self._questions.clear()
+        return (_SlowRunner if slow else Runner)(self.argv, self.limits, self.log, self._listen, window)
+
+    def _listen(self, way: str, line: bytes) -> None:
+        if way == ">" and (found := _TURN.match(line)):
+            turn = int(found.group(1))
+            self._questions[turn] = line
+            self._questions.pop(turn - 4 * WINDOW, None)
+
+    def _failed(self, failure: BotFailure, message: bytes | None = None) -> None:
+        if failure.turn is not None:
+            message = self._questions.get(failure.turn, message)
+        shown = None if message is None else json.loads(message)
+        self.failures.append(Failure(self.check, failure.status, failure.reason, shown, failure.line))
+
+    def _ask(self, runner: Runner, matches: list[Match], asked: list[Situation]) -> list[int | BotFailure | None]:
+        """Answers; failures are written down."""
+        marks = [time.perf_counter()]
+        answers = runner.ask(
+            matches,
+            np.array([s.observation for s in asked]),
+            np.array([s.mask for s in asked]),
+            MOST_FAILURES - len(self.failures),
+            lambda _: marks.append(time.perf_counter()),
+        )
+        for situation, answer in zip(asked, answers, strict=True):
+            if answer is None:
+                continue
+            self.asked[self.check] += 1
+            self.kinds[situation.kind] += 1
+            if isinstance(answer, BotFailure):
+                self._failed(answer)
+        self.slowest = max([self.slowest, *(b - a for a, b in itertools.pairwise(marks))])
+        return answers
+
+    # --- the checks --------------------------------------------------------------------------------------------------
+
+    def _hello(self) -> bool:
+        runner = self._runner(WINDOW)
+        try:
+            runner.running()
+        except BotFailure as failure:
+            self._failed(failure, messages.encode(messages.hello(self.limits)))
+            return False
+        finally:
+            self.hello = runner.hello
+            runner.kill()
+        return True
+
+    def _situations(self, name: str, asked: list[Situation], window: int) -> list[tuple[Situation, Any]] | None:
+        """Each situation as a match that is told of in its middle."""
+        if self._enough():
+            return None
+        self._begin(name)
+        runner = self._runner(window, slow=name.startswith("slow"))
+        matches = [self._match_of(runner, situation) for situation in asked]
+        answers = self._ask(runner, matches, asked)
+        runner.close()
+        return list(zip(asked, answers, strict=True))
+
+    def _match_of(self, runner: Runner, situation: Situation) -> Match:
+        view = decode(situation.observation)
+        match = runner.new_match(0, view.rules, view.scores, view.deal + view.deals_left + 1, 1)
+        match.fresh = False
+        return match
+
+    def _repeats(self, before: list[tuple[Situation, Any]] | None) -> None:
+        """Whether the same questions get the same answers: results can be repeated then."""
+        if before is None or self.failures:
+            return
+        self._begin("the same questions again")
+        runner = self._runner(WINDOW)
+        asked = [situation for situation, _ in before]
+        answers = self._ask(runner, [self._match_of(runner, s) for s in asked], asked)
+        runner.close()
+        different = sum(new != old for new, (_, old) in zip(answers, before, strict=True))
+        if different:
+            self.notes.append(
+                f"{different} of {len(asked)} answers were different when the same was asked again with the same seed: "
+                "results cannot be repeated"
+            )
+
+    def _matches(self) -> None:
+        """Whole matches side by side, with all events; the bot has two seats where there is room."""
+        if self._enough():
+            return
+        self._begin("matches side by side")
+        runner = self._runner(WINDOW)
+        games = [_Played(runner, rules, players) for rules in RULES for players in PLAYERS]
+        while games and not self._enough():
+            asked = [(game, game.situation()) for game in games]
+            answers = self._ask(runner, [game.match() for game, _ in asked], [situation for _, situation in asked])
+            for (game, _), answer in zip(asked, answers, strict=True):
+                if isinstance(answer, int):
+                    game.step(answer)
+                elif answer is not None:
+                    game.over = True
+            games = [game for game in games if not game.over]
+        runner.close()
+
+    def _resumed(self) -> None:
+        """A bot that is started anew in the middle of matches is told so, and has to go on."""
+        if self._enough():
+            return
+        self._begin("started anew in the middle of matches")
+        runner = self._runner(WINDOW)
+        games = [_Played(runner, rules, 3) for rules in RULES]
+        for _ in range(6):
+            games = [game for game in games if not game.over]
+            asked = [game.situation() for game in games]
+            if not asked or self._enough():
+                break
+            for game, answer in zip(games, self._ask(runner, [g.match() for g in games], asked), strict=True):
+                if isinstance(answer, int):
+                    game.step(answer)
+                elif answer is not None:
+                    game.over = True
+            runner.kill()
+        runner.close()
+
+    def _ends(self) -> None:
+        """`quit` ends a bot, and so does the end of its input."""
+        if self._enough():
+            return
+        self._begin("the end")
+        for what in ("quit", "the end of its input"):
+            runner = self._runner(WINDOW)
+            try:
+                process = runner.running()
+                quit_line = messages.encode(messages.QUIT)
+                if what == "quit":
+                    runner.send(quit_line)
+                else:
+                    process.close_input()
+                process.read_line(time.monotonic() + _QUIT_SECONDS)
+            except BotFailure as failure:
+                if failure.status == "TIMEOUT":
+                    reason = f"it has not ended {_QUIT_SECONDS:g} s after {what}"
+                    self._failed(BotFailure("TIMEOUT", reason), quit_line if what == "quit" else None)
+                elif "exit code 0" not in failure.reason:
+                    self._failed(BotFailure(failure.status, f"after {what}: {failure.reason}"), quit_line)
+            else:
+                self._failed(BotFailure("INVALID", f"it wrote something after {what}"), quit_line)
+            finally:
+                runner.kill()
+
+
+class _Played:
+    """A match in which the bot has seat 0, and seat 2 where there is one; the others play at random."""
+
+    def __init__(self, runner: Runner, rules: str, players: int) -> None:
+        made = parse_rules(rules)
+        scores = tuple(min(score, made.target - 1) for score in _MATCH_SCORES[:players])
+        setup = MatchSetup(players, made, players, scores, None, _DEALS)
+        self.states = new_states([setup])
+        self.narrator = Narrator(self.states, 0, setup)
+        self.runner = runner
+        self.rng = np.random.default_rng((players, len(rules)))
+        seats = [0, 2] if players > 2 else [0]
+        self.matches = {s: runner.new_match(s, made, setup.scores, _DEALS, seed=players + s) for s in seats}
+        self.over = False
+        self._tell(self.narrator.start())
+        self._go_on()
+
+    def _tell(self, told: Any) -> None:
+        for seat, match in self.matches.items():
+            match.events += [event.to(seat) for event in told]
+
+    def _go_on(self) -> None:
+        """Plays until the bot is to act, or all is over."""
+        state = self.states[0]
+        while int(state["phase"]) != OVER:
+            action = self.narrator.forced()
+            if action < 0:
+                if int(state["to_act"]) in self.matches:
+                    return
+                base, bits = single.legal(self.states)
+                legal = [base + i for i in range(64) if bits >> i & 1]
+                action = int(self.rng.choice(legal))
+            self._tell(self.narrator.step(action))
+        self.over = True
+        scores = [int(s) for s in state["scores"][: int(state["players"])]]
+        winner = int(state["winner"])
+        reason = ("", "target", "instant", "truncated")[int(state["reason"])]
+        for match in self.matches.values():
+            self.runner.finish(match, {"scores": scores, "winner": winner if winner >= 0 else None, "reason": reason})
+
+    def match(self) -> Match:
+        """The bot's seat that is to act."""
+        return self.matches[int(self.states[0]["to_act"])]
+
+    def situation(self) -> Situation:
+        """What it is asked."""
+        observation = np.empty(OBSERVATION_SIZE, dtype=np.uint8)
+        mask = np.empty(NUM_ACTIONS, dtype=np.int8)
+        single.view(self.states, int(self.states[0]["to_act"]), observation, mask)
+        return Situation(observation, mask, PHASES[int(self.states[0]["phase"])])
+
+    def step(self, action: int) -> None:
+        """Carries out the bot's action."""
+        self._tell(self.narrator.step(action))
+        self._go_on()
+
+
+def check_bot(
+    words: Sequence[str],
+    limits: Limits | None = None,
+    *,
+    log: str | None = None,
+    on_check: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Checks a bot.
+
+    Args:
+        words: program and arguments.
+        limits: what it may use.
+        log: file for its standard error.
+        on_check: is told the name of each check as it begins.
+
+    Raises:
+        FileNotFoundError: no such program.
+    """
+    return Checker(words, Limits() if limits is None else limits, log, on_check).run()
