@@ -120,7 +120,9 @@ class Situation(NamedTuple):
 def kinds_of(rules: str) -> set[str]:
     """The kinds of decisions that there are under some rules."""
     made = parse_rules(rules)
-    kinds = {"exchange", "announce", "play"}
+    kinds = {"exchange", "play"}
+    if made.announcing == "free":  # what is compulsory leaves no choice
+        kinds.add("announce")
     if made.open_card:
         kinds |= {"open_choice", "open_accept"}
     if made.four_of_a_kind == "choose":
