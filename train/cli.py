@@ -26,7 +26,6 @@ COMMANDS = (
     Command("play", "agents.commands.play", "play against agents yourself, in the terminal"),
     Command("agents export", "agents.commands.export", "write the network of a checkpoint as ONNX"),
     Command("agents", "agents.commands.listing", "list the agents there are"),
-    Command("agents", "agents.commands", "list the agents there are"),
     Command("bot-check", "agents.bots.cli", "find out what a bot does wrong"),
     Command("bench", "chicago_env.commands.bench", "measure how fast this machine plays"),
     Command("records verify", "chicago_env.commands.records", "check match records with the rules engine"),

@@ -15,7 +15,7 @@ from chicago_env.engine import log
 from chicago_env.engine.log import CAPACITY
 from chicago_env.kernels import single
 from chicago_env.setup import NO_DECKS, MatchSetup
-from chicago_env.state import OPEN_CHOICE
+from chicago_env.state import ANNOUNCE, OPEN_CHOICE
 
 Event = dict[str, Any]
 
@@ -71,7 +71,7 @@ class Narrator:
         state = self._states[0]
         if int(state["phase"]) == OPEN_CHOICE and action == CLOSED:
             self._open = "closed"
-        shown = self._shown_ranks() if state["r_reveal_ranks"] else None
+        shown = self._shown_ranks() if state["r_reveal_ranks"] and int(state["phase"]) == ANNOUNCE else None
         self._log[0] = 1
         single.step(self._states, NO_DECKS, action, self._log)
         told = list(self._told())

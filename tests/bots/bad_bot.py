@@ -11,7 +11,7 @@ SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
 def say(message: object) -> None:
-    print(json.dumps(message), flush=True)
+    write(json.dumps(message).encode() + b"\n")
 
 
 def write(data: bytes) -> None:

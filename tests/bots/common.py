@@ -41,7 +41,7 @@ def processes_with(text: str) -> list[int]:
             folder = Path("/proc") / name
             state = (folder / "stat").read_bytes().rpartition(b")")[2].split()[0]
             everything = (folder / "environ").read_bytes() + (folder / "cmdline").read_bytes()
-            if state not in {b"Z", b"X"} and int(name) != os.getpid():
-                if text.encode() in everything or text in os.readlink(folder / "cwd"):
-                    found.append(int(name))
+            own = state in {b"Z", b"X"} or int(name) == os.getpid()
+            if not own and (text.encode() in everything or text in os.readlink(folder / "cwd")):
+                found.append(int(name))
     return found

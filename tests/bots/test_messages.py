@@ -192,6 +192,14 @@ def answer(line: bytes) -> int:
     return messages.parse_answer(line, 5, MASK, OBSERVATION)
 
 
+def outcome(read, line: bytes):
+    """What was read, and how it failed."""
+    try:
+        return read(line), None
+    except BotFailure as failure:
+        return None, failure
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
@@ -225,9 +233,8 @@ almost = st.fixed_dictionaries(
 @example(b'\xef\xbb\xbf{"type":"action","turn":5,"action":0}')
 @example(b'{"type":"action","turn":5,"action":"discard 2C 2C"}')
 def test_whatever_a_bot_writes_is_an_answer_or_a_failure(line: bytes) -> None:
-    try:
-        action = answer(line)
-    except BotFailure as failure:
+    action, failure = outcome(answer, line)
+    if failure is not None:
         assert failure.status == "INVALID"
         assert failure.reason
         assert len(failure.line) <= MAX_SHOWN
@@ -255,9 +262,8 @@ def test_whatever_a_bot_writes_is_an_answer_or_a_failure(line: bytes) -> None:
     | st.binary(max_size=100)
 )
 def test_a_hello_is_read_strictly(line: bytes) -> None:
-    try:
-        hello = messages.parse_hello(line)
-    except BotFailure as failure:
+    hello, failure = outcome(messages.parse_hello, line)
+    if failure is not None:
         assert failure.status == "INVALID"
     else:
         message = json.loads(line)
