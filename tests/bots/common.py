@@ -26,7 +26,8 @@ class First:
 
 def bad_bot(what: str, every: int = 40, **limits) -> BotAgent:
     words = [sys.executable, str(HERE / "bad_bot.py"), what, str(every)]
-    return BotAgent(words, Limits(**{"move": 0.4, "bank": 0.2, **limits}), name="bot")
+    slow = any(word in what for word in ("hang", "burn", "silent"))
+    return BotAgent(words, Limits(**{"move": 0.5 if slow else 20, "bank": 0.1, **limits}), name="bot")
 
 
 def reference_bot() -> agents.Agent:

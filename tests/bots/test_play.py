@@ -104,7 +104,7 @@ def test_faults_cost_the_deal_and_no_more() -> None:
 
 
 def test_without_forfeits_a_fault_is_raised() -> None:
-    with pytest.raises(AgentError, match="illegal|not legal") as caught:
+    with pytest.raises(AgentError, match=r"not legal") as caught:
         play(bad_bot("illegal", 3), small_event(2, "pagat", "deal", 2))
     assert caught.value.status == "INVALID"
 
@@ -193,7 +193,8 @@ def test_torture(tmp_path, monkeypatch) -> None:
 def test_the_command_line_takes_a_program(tmp_path) -> None:
     spec = f"exec:{PYTHON} {EXAMPLES / 'bot.py'}"
     done = subprocess.run(
-        [sys.executable, "-c", "from train.cli import main; main()", "eval", "rank", spec, "random", "--boards", "4", "--matches", "2"],
+        [sys.executable, "-c", "from train.cli import main; main()", "eval", "rank", spec, "random",
+         "--boards", "4", "--matches", "2"],
         capture_output=True, text=True, check=False, cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent.parent)},
     )  # fmt: skip
