@@ -168,7 +168,9 @@ class Runner:
             try:
                 process = self.running()
                 if sent == at and (line := process.unasked()) is not None:
-                    raise BotFailure("INVALID", "a line that nobody asked for", line)
+                    unasked = BotFailure("INVALID", "a line that nobody asked for", line)
+                    unasked.turn = self.turns or None  # after the last answer
+                    raise unasked
                 if sent - at <= self.window // 2:
                     for i in range(sent, min(count, at + self.window)):
                         later = i > at and i % _TOGETHER > 0 and i + 1 < min(count, at + self.window)
@@ -178,7 +180,8 @@ class Runner:
                 since = max(since, when)
                 answers[at], since = self._answer(process, matches[at], turn, since, masks[at], observations[at])
             except BotFailure as failure:
-                failure.turn = asked[at][0] if at < len(asked) else None
+                if failure.turn is None and at < len(asked):
+                    failure.turn = asked[at][0]
                 self.kill()
                 answers[at] = failure
                 failures += 1
