@@ -96,12 +96,13 @@ def main() -> None:
         elif message["type"] == "act":
             action = message["legal"][0]["id"]
             # which questions it fails at depends on the question alone
-            unlucky = (sum(map(ord, "".join(message["view"]["hand"]))) + message["view"]["stock"]) % EVERY == 0
+            number = sum(ord(c) * i * i for i, c in enumerate("".join(message["view"]["hand"]), 1))
+            unlucky = (number + message["view"]["stock"]) % EVERY == 0
             if WHAT == "noise":
                 sys.stderr.write("n" * 100_000)
             if unlucky and WHAT not in {"none", "noise", "stays"}:
                 what = WHAT.split(",")
-                misbehave(what[message["turn"] % len(what)], message)
+                misbehave(what[number // EVERY % len(what)], message)
                 continue
             say({"type": "action", "turn": message["turn"], "action": action})
         elif message["type"] == "quit" and WHAT != "stays":
