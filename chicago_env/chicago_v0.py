@@ -15,6 +15,7 @@ from pettingzoo.utils import wrappers
 
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.errors import ChicagoError, SetupError, StateError
+from chicago_env.files import crowded
 from chicago_env.game import Bytes, Game, Mask
 from chicago_env.layout import BLOCKS, OBSERVATION_SIZE, STATE_BLOCKS
 from chicago_env.notation import parse_rules
@@ -31,7 +32,7 @@ Observation = dict[str, np.ndarray[Any, Any]]
 RENDER_MODES = ["human", "ansi"]
 _OPTIONS = ("decks", "scores", "first_dealer", "deals")
 _MAGIC = b"chicago-v0 1\n"
-_MAX_STATE = 128 << 20
+_MAX_STATE = 32 << 20
 
 
 @functools.cache
@@ -358,6 +359,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # pettingzoo ships no types; the n
         data = bytes(state[at + 4 :])
         if zlib.crc32(data).to_bytes(4, "big") != state[at : at + 4]:
             raise StateError("the saved state is damaged: its checksum is wrong")
+        if crowded(data):
+            raise StateError("the saved state is damaged: more lists than one can have")
         try:
             body = json.loads(data)
             game = Game(self.players, self.rules)

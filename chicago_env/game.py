@@ -12,6 +12,7 @@ from chicago_env import actions
 from chicago_env._jit import announce_compilation
 from chicago_env.engine.log import CAPACITY
 from chicago_env.errors import ActionError, ChicagoError, IllegalAction, SetupError, StateError
+from chicago_env.files import crowded
 from chicago_env.kernels import single as kernels
 from chicago_env.layout import OBSERVATION_SIZE, STATE_SIZE
 from chicago_env.rules import Rules
@@ -20,7 +21,7 @@ from chicago_env.state import OVER, PHASES, REASONS, STATE, set_rules
 
 NO_LOG = np.zeros(0, dtype=np.int32)
 _STATE_MAGIC = b"chicago-state 1\n"
-_MAX_STATE = 64 << 20
+_MAX_STATE = 16 << 20
 
 Log = np.ndarray[Any, np.dtype[np.int32]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -351,6 +352,8 @@ def _parse_state(state: object) -> tuple[MatchSetup, bytes, int]:
     body = bytes(state[at + 4 :])
     if zlib.crc32(body).to_bytes(4, "big") != state[at : at + 4]:
         raise StateError("the saved state is damaged: its checksum is wrong")
+    if crowded(body):
+        raise StateError("the saved state is damaged: more lists than one can have")
     try:
         head = json.loads(body)
         options = {name: head[name] for name in ("seed", "scores", "first_dealer", "max_deals", "decks")}

@@ -328,8 +328,8 @@ BAD_LINES = [
     (b'{"a": ' + b"9" * 5000 + b"}", "not a record: .*4300 digits"),
     (b'{"a": 1} {"a": 1}', "not JSON: Extra data"),
     (b'{"a": "\x01"}', "not JSON: Invalid control character"),
-    (b"[" * 100_000, "nested too deeply|not JSON"),
-    (b'{"a":' * 100_000, "nested too deeply|not JSON"),
+    (b"[" * 100_000, "nested too deeply|not JSON|more lists"),
+    (b'{"a":' * 100_000, "nested too deeply|not JSON|more lists"),
 ]
 
 

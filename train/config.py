@@ -186,6 +186,10 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
 )
 
 
+MAX_CONFIG = 1 << 20
+"""Limit of a configuration file, bytes."""
+
+
 def read_config(path: Path) -> TrainConfig:
     """Reads a configuration from a JSON file.
 
@@ -193,7 +197,11 @@ def read_config(path: Path) -> TrainConfig:
         UsageError: no such file, no JSON object, an unknown key or an impossible value.
     """
     try:
-        data = json.loads(path.read_text("utf-8"))
+        with path.open("rb") as file:
+            text = file.read(MAX_CONFIG + 1)
+        if len(text) > MAX_CONFIG:
+            raise ValueError(f"larger than {MAX_CONFIG:,} bytes")
+        data = json.loads(text.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: cannot be read as a training configuration: {error}") from None
     if not isinstance(data, dict):

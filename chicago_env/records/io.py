@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, NoReturn, Self
 
 from chicago_env.errors import RecordError
-from chicago_env.files import naming, replacing
+from chicago_env.files import crowded, naming, replacing
 
-MAX_LINE = 64 << 20
+MAX_LINE = 16 << 20
 """Limit of the bytes of one record."""
 
 _SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -332,6 +332,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_refuse, pars
 
 
 def _parse(line: bytes, file: str, number: int) -> dict[str, Any]:
+    if crowded(line):
+        raise RecordError("not a record: more lists and objects than one can have", file=file, line=number)
     try:
         record = _DECODER.decode(line.decode("utf-8").strip(_BLANK))
     except json.JSONDecodeError as error:
