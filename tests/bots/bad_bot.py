@@ -92,7 +92,7 @@ def main() -> None:
             if WHAT == "old":
                 say({"type": "hello", "protocol": 0, "name": "old", "version": "0"})
                 continue
-            say({"type": "hello", "protocol": 1, "name": f"bad {WHAT}", "version": "1"})
+            say({"type": "hello", "protocol": 1, "name": f"bad {WHAT}"[:64], "version": "1"})
         elif message["type"] == "act":
             action = message["legal"][0]["id"]
             # which questions it fails at depends on the question alone

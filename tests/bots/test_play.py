@@ -181,7 +181,7 @@ def torture(games: int, every: int, tmp_path: Path, monkeypatch) -> None:
 
 
 def test_torture_short(tmp_path, monkeypatch) -> None:
-    torture(200, 30, tmp_path, monkeypatch)
+    torture(200, 12, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
