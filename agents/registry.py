@@ -174,7 +174,7 @@ def load(spec: str | os.PathLike[str]) -> Agent:
 
     Args:
         spec: `random`, `heuristic:NAME`, the name of a checkpoint, `exec:COMMAND` for a program (docs/bot-protocol.md),
-            or a path, text or not, that ends in `.safetensors`.
+            or a path, text or not, that ends in `.safetensors`; options follow after a `?`.
 
     Raises:
         AgentSpecError: no such agent or option, or a value that is not allowed; the message says what there is.
@@ -189,32 +189,46 @@ def load(spec: str | os.PathLike[str]) -> Agent:
         raise AgentSpecError(spec, "no name given" + suggestion("", names()))
     if spec == PREFIX or spec.startswith((f"{PREFIX}:", f"{PREFIX}?")):
         return _load_bot(spec)
-    if spec.endswith(SUFFIX):
-        return _load_checkpoint(_existing(spec))
     name, mark, text = spec.partition("?")
     if name in REGISTRY:
         entry = REGISTRY[name]
         return entry.make(**read_options(spec, text if mark else None, entry.options))
-    found = checkpoints()
-    if name in found:
-        read_options(spec, text if mark else None, {})
-        return _load_checkpoint(found[name])
+    file = _checkpoint_of(spec)
+    if file is not None:
+        given = None if spec.endswith(SUFFIX) or "?" not in spec else spec.rpartition("?")[2]
+        return _load_checkpoint(file, **read_options(spec, given, _CHECKPOINT_OPTIONS))
     hint = suggestion(name, names())
     raise AgentSpecError(spec, f"no agent of that name{hint}, or the path of a {SUFFIX} file")
 
 
+def _checkpoint_of(spec: str) -> Path | None:
+    """The file of a checkpoint whose spec may have options; None if it names none."""
+    if spec.endswith(SUFFIX):
+        return _existing(spec)
+    name = spec.rpartition("?")[0] if "?" in spec else spec
+    return _existing(name) if name.endswith(SUFFIX) else checkpoints().get(name)
+
+
+def _yes_or_no(text: str) -> bool:
+    if text not in {"yes", "no"}:
+        raise ValueError("it is yes or no")
+    return text == "yes"
+
+
+_CHECKPOINT_OPTIONS: Mapping[str, Callable[[str], Any]] = {"greedy": _yes_or_no}
+
+
 def checkpoint_file(spec: str) -> Path:
-    """The file of a checkpoint, by the name of one that comes with the project, or by its path.
+    """The file of a checkpoint, by the name of one that comes with the project, or by its path; options are left out.
 
     Raises:
         AgentSpecError: no such checkpoint.
     """
-    if spec.endswith(SUFFIX):
-        return _existing(spec)
-    found = checkpoints()
-    if spec not in found:
-        raise AgentSpecError(spec, f"no checkpoint of that name{suggestion(spec, found)}, or its path *{SUFFIX}")
-    return found[spec]
+    file = _checkpoint_of(spec)
+    if file is None:
+        hint = suggestion(spec, checkpoints())
+        raise AgentSpecError(spec, f"no checkpoint of that name{hint}, or its path *{SUFFIX}")
+    return file
 
 
 def _existing(spec: str) -> Path:
@@ -265,11 +279,11 @@ def _load_bot(spec: str) -> Agent:
         raise AgentSpecError(spec, f"{error}; a bot is written exec:COMMAND, or exec?key=value:COMMAND") from None
 
 
-def _load_checkpoint(path: Path) -> Agent:
+def _load_checkpoint(path: Path, **options: Any) -> Agent:
     try:
         from agents.checkpoint import load_checkpoint  # noqa: PLC0415 - torch only where a network runs
     except ModuleNotFoundError as error:
         if error.name in _NEEDED:
             raise MissingExtra(error.name, "train") from error
         raise
-    return load_checkpoint(path)
+    return load_checkpoint(path, **options)

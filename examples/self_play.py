@@ -12,7 +12,7 @@ from train.config import TrainConfig
 from train.run import train
 
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
-config = TrainConfig(name="mine", players=2, rules="pagat", steps=steps, eval_matches=0)
+config = TrainConfig(name="mine", players=(2,), rules=("pagat",), steps=steps, eval_matches=0)
 result = train(config, Path("runs") / f"self-play-{steps}")
 field = {"mine": agents.load(str(result.checkpoint)), "heuristic:novice": agents.load("heuristic:novice")}
 print(rank(field, boards=200, matches=200).text())

@@ -249,13 +249,25 @@ def test_options_are_read_strictly() -> None:
         assert words in str(caught.value)
 
 
+def test_a_checkpoint_may_be_greedy() -> None:
+    path = registry.checkpoints()["ppo-2p"]
+    assert not agents.load("ppo-2p").greedy
+    for spec in ("ppo-2p?greedy=yes", f"{path}?greedy=yes"):
+        agent = agents.load(spec)
+        assert agent.greedy
+        assert agent.name == "ppo-2p"
+    assert not agents.load(f"{path}?greedy=no").greedy
+
+
 def test_checkpoints_are_listed_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "good.safetensors").write_bytes(b"not one")
     (tmp_path / "README.md").write_text("")
     monkeypatch.setattr(registry, "CHECKPOINTS", tmp_path)
     assert agents.names() == [*REGISTRY, "good"]
-    with pytest.raises(AgentSpecError, match="this agent has none"):
+    with pytest.raises(AgentSpecError, match="yes or no"):
         agents.load("good?greedy=1")
+    with pytest.raises(AgentSpecError, match="unknown option 'greed'"):
+        agents.load(f"{tmp_path / 'good.safetensors'}?greed=yes")
     with pytest.raises(AgentSpecError, match="did you mean good"):
         agents.load("goood")
     for spec in ("good", str(tmp_path / "good.safetensors")):

@@ -69,7 +69,7 @@ def test_an_equity_is_named_by_its_numbers() -> None:
 def test_rewards_of_deals(players) -> None:
     """Zero-sum, only at the end of a deal, the change of the chance, and 1 in all from a sure loss to a win."""
     batch = BatchEnv(64, players, seed=5, max_deals=1, start_scores=52)
-    reward, agent, rng = DealReward(EQUITY), load("random"), np.random.default_rng(0)
+    reward, agent, rng = DealReward([EQUITY]), load("random"), np.random.default_rng(0)
     step = batch.reset()
     reward.begin(batch)
     factor, wins = players / (players - 1), 0
@@ -95,7 +95,7 @@ def test_rewards_of_deals(players) -> None:
 
 def test_rows_with_other_numbers_of_players() -> None:
     batch = BatchEnv(6, [2, 3, 4] * 2, seed=1, max_deals=1, start_scores=52)
-    reward, agent, rng = DealReward(EQUITY), load("random"), np.random.default_rng(0)
+    reward, agent, rng = DealReward([EQUITY]), load("random"), np.random.default_rng(0)
     step = batch.reset()
     reward.begin(batch)
     paid = np.zeros((6, 4))
@@ -191,19 +191,19 @@ def test_a_log_keeps_the_last_deals() -> None:
 def test_other_chances_hold_for_deals_in_progress() -> None:
     """The chance at the start of a deal is looked up anew, so that no deal is paid by two measures."""
     batch = BatchEnv(16, 2, seed=3, max_deals=1, start_scores=52)
-    reward, agent, rng = DealReward(EQUITY, DealLog(1000, 2)), load("random"), np.random.default_rng(0)
+    reward, agent, rng = DealReward([EQUITY], logs=[DealLog(1000, 2)]), load("random"), np.random.default_rng(0)
     step = batch.reset()
     reward.begin(batch)
     for _ in range(5):
         step = batch.step(agent.act(step.observation, step.mask, rng))
         reward.of(batch, step)
     other = solve_equity(race(2, 5000), EQUITY, 52)
-    reward.use(batch, other)
+    reward.use(batch, 0, other)
     paid = np.zeros((16, 2))
     for _ in range(60):
         step = batch.step(agent.act(step.observation, step.mask, rng))
         paid += reward.of(batch, step)
-    deals = reward.log.deals()
+    deals = reward.logs[0].deals()
     after = other.chances(deals.after, np.full(len(deals.winners), 2), (deals.dealers + 1) % 2)
     won = deals.winners >= 0
     after[won] = np.eye(2)[deals.winners[won]]

@@ -68,7 +68,8 @@ def test_shipped_checkpoints_are_complete() -> None:
         assert told.pop("algorithm") == "self-play PPO"
         assert TrainConfig.from_dict(told) == config
         assert (config.name, config.seed) == (name, info.seed)
-        assert set(info.ratings["against"]) == {"random", "heuristic:novice"}
+        for game in info.ratings["games"]:
+            assert list(game["against"]) == list(catalogue.OPPONENTS)
         assert path.stat().st_size < 5e6
         assert (CHECKPOINTS / f"{name}.log.jsonl").stat().st_size < 2e5
 
@@ -91,7 +92,7 @@ def test_a_run_is_taken_in_with_its_ratings(tmp_path, monkeypatch) -> None:
     target = catalogue.add(tmp_path / "run", shelf)
     assert target == shelf / "tiny.safetensors"
     info = read_info(target)
-    wins = info.ratings["against"]["random"]["match_wins"]
+    wins = info.ratings["games"][0]["against"]["random"]["match_wins"]
     assert wins["boards"] == 4
     assert len((shelf / "tiny.log.jsonl").read_text().splitlines()) == 3
     text = (shelf / "README.md").read_text()

@@ -7,7 +7,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 import agents
-from agents.networks import NetworkConfig, masked_log_probabilities
+from agents.networks import NetworkAgent, NetworkConfig, masked_log_probabilities
 from chicago_env import BatchEnv, Rules
 from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.gym_vector import ChicagoVectorEnv
@@ -17,14 +17,13 @@ from train.envs import SelfPlayVecEnv
 from train.opponents import OpponentVecEnv
 from train.policy import ChicagoPolicy, entropy_of, mean_log_probability
 from train.ppo import SelfPlayPPO, TrainingDiverged
-from train.run import frozen_agent
 
 torch.set_num_threads(1)
 
 
 def make_model(players: int = 2, envs: int = 16, hidden: tuple[int, ...] = (32,), **options) -> SelfPlayPPO:
     batch = BatchEnv(envs, players, seed=1, max_deals=1, start_scores=52, num_threads=1)
-    env = SelfPlayVecEnv(batch, DealReward(ClosedEquity(Rules())))
+    env = SelfPlayVecEnv(batch, DealReward([ClosedEquity(Rules())]))
     values = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "gamma": 1.0, "gae_lambda": 0.8, **options}
     return SelfPlayPPO(env, NetworkConfig((Rules(),), (players,), hidden), seed=3, **values)
 
@@ -218,7 +217,7 @@ def test_only_a_self_play_environment_is_taken() -> None:
 
 def test_an_agent_taken_from_a_model_does_not_change_with_it() -> None:
     model = make_model(learning_rate=1e-2)
-    agent = frozen_agent(model.policy.net)
+    agent = NetworkAgent(model.play_net())
     before = {name: tensor.clone() for name, tensor in agent.net.state_dict().items()}
     model.learn(1024)
     for name, tensor in agent.net.state_dict().items():
@@ -235,7 +234,7 @@ def test_it_learns() -> None:
     first = model.logger.name_to_value["rollout/entropy_share"]
     model.learn(160_000, log_interval=10**6)
     assert model.logger.name_to_value["rollout/entropy_share"] < 0.9 * first
-    field = {"trained": frozen_agent(model.policy.net), "random": agents.load("random")}
+    field = {"trained": NetworkAgent(model.play_net()), "random": agents.load("random")}
     pair = rank(field, boards=100, matches=100, seed=1).pairs[0]
     assert pair.wins.low > 0.8
     assert pair.points.low > 1

@@ -16,13 +16,13 @@ import agents
 from agents.checkpoint import SUFFIX, read_info, read_tensors, write_tensors
 from agents.networks import MAX_LAYERS, MAX_WIDTH
 from chicago_env.errors import CheckpointError, UsageError
-from train import catalogue, state
+from train import callback, catalogue, state
 from train import config as config_module
 from train import run as run_module
 from train.cli import run as chicago
 from train.config import STATE, TrainConfig, read_config
 from train.ppo import SelfPlayPPO, TrainingDiverged
-from train.run import OPPONENTS, train
+from train.run import train
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = 6 * 32 * 8
@@ -60,7 +60,7 @@ def break_off(folder: Path, config: TrainConfig, after: int) -> None:
 
 @pytest.mark.parametrize(("reward", "rounds"), [("equity", 0), ("equity", 2), ("points", 0), ("win", 0)])
 def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path, reward, rounds) -> None:
-    config = replaced(reward=reward, equity_rounds=rounds, players=3, seed=5)
+    config = replaced(reward=reward, equity_rounds=rounds, players=[3], seed=5)
     train(config, tmp_path / "whole", threads=1)
     break_off(tmp_path / "broken", config, after=2)
     assert read_info(tmp_path / "broken" / "agent.safetensors").steps < STEPS
@@ -71,11 +71,68 @@ def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path, reward, rou
     assert same(weights(tmp_path / "broken"), weights(tmp_path / "whole"))
 
 
+EVERYTHING = {
+    "players": [2, 3],
+    "rules": ["pagat", "race"],
+    "teacher": "heuristic:novice",
+    "teacher_share": 0.3,
+    "equity_rounds": 2,
+    "average": 0.9,
+    "advantage_share": 0.5,
+    "past_share": 0.5,
+    "past_snapshots": 3,
+}
+
+
+def test_a_run_with_everything_goes_on_to_the_same_weights(tmp_path) -> None:
+    config = replaced(**EVERYTHING)
+    train(config, tmp_path / "whole", threads=1)
+    hashes = {path.name: path.read_bytes() for path in (tmp_path / "whole" / "past").iterdir()}
+    assert sorted(hashes) == ["001.safetensors", "002.safetensors", "003.safetensors"]
+    assert len(set(hashes.values())) == 3
+    for after in (1, 4):  # while it imitates, and with guests from the past
+        folder = tmp_path / f"broken-{after}"
+        break_off(folder, config, after=after)
+        kept = {path: path.read_bytes() for path in (folder / "past").glob("*")}
+        train(TrainConfig(), folder, resume=True, threads=1)
+        assert same(weights(folder), weights(tmp_path / "whole"))
+        assert all(path.read_bytes() == data for path, data in kept.items())  # later training leaves them alone
+
+
+def test_a_missing_snapshot_is_told(tmp_path) -> None:
+    config = replaced(**EVERYTHING)
+    break_off(tmp_path, config, after=5)
+    (tmp_path / "past" / "001.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"001\.safetensors"):
+        train(TrainConfig(), tmp_path, resume=True, threads=1)
+
+
+def test_the_past_and_every_kind_of_game_are_evaluated(tmp_path) -> None:
+    few = {**EVERYTHING, "players": [2], "equity_rounds": 0, "past_snapshots": 1}
+    train(replaced(**few, eval_matches=1, eval_opponents=["random"]), tmp_path, threads=1)
+    last = json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1])
+    for kind in ("2_pagat", "2_race"):
+        assert 0 <= last[f"eval/wins_past_min_{kind}"] <= 1
+        assert 0 <= last[f"eval/wins_random_{kind}_low"] <= last[f"eval/wins_random_{kind}"]
+
+
+def test_averaged_weights_are_what_is_saved(tmp_path) -> None:
+    train(TINY, tmp_path / "plain", threads=1)
+    train(replaced(average=0.9), tmp_path / "averaged", threads=1)
+    plain, averaged = (
+        read_tensors(tmp_path / name / STATE, state.FORMAT, state.VERSION)[1] for name in ("plain", "averaged")
+    )
+    trained = "net.policy_head.weight"
+    assert torch.equal(plain[trained], averaged[trained])  # the average changes nothing that is learned
+    assert torch.equal(averaged["average.policy_head.weight"], weights(tmp_path / "averaged")["policy_head.weight"])
+    assert not torch.equal(averaged[trained], averaged["average.policy_head.weight"])
+
+
 def test_the_chance_to_win_is_solved_when_it_is_time(tmp_path, monkeypatch) -> None:
     at = []
-    solve = run_module.solve_equity
+    solve = callback.solve_equity
     monkeypatch.setattr(
-        run_module, "solve_equity", lambda deals, *rest: at.append(len(deals.winners)) or solve(deals, *rest)
+        callback, "solve_equity", lambda deals, *rest: at.append(len(deals.winners)) or solve(deals, *rest)
     )
     train(replaced(equity_rounds=2), tmp_path / "a", threads=1)
     assert len(at) == 2
@@ -122,16 +179,16 @@ def test_the_log_has_each_step_once_after_a_resume(tmp_path) -> None:
     def on_progress(now: object) -> None:
         reports.append(now)
         if len(reports) == 3:  # what follows is not saved: the log is ahead of the state
-            run_module._Run.save = lambda self: None  # type: ignore[method-assign]
+            callback.RunCallback.save = lambda self: None  # type: ignore[method-assign]
         if len(reports) == 5:
             raise Killed
 
-    original = run_module._Run.save
+    original = callback.RunCallback.save
     try:
         with pytest.raises(Killed):
             train(TINY, broken, threads=1, on_progress=on_progress)
     finally:
-        run_module._Run.save = original  # type: ignore[method-assign]
+        callback.RunCallback.save = original  # type: ignore[method-assign]
     with (broken / "log.jsonl").open("a") as file:
         file.write('{"steps": 1, "cut o')
     assert len(steps_or_cut(broken)) > 3
@@ -170,13 +227,13 @@ def test_what_a_run_writes(tmp_path) -> None:
 def test_evaluations_are_logged_and_change_nothing(tmp_path, monkeypatch) -> None:
     train(TINY, tmp_path / "without", threads=1)
     clock = iter(range(10**6))
-    monkeypatch.setattr(run_module.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(callback.time, "monotonic", lambda: float(next(clock)))
     train(replaced(eval_seconds=1, eval_matches=3), tmp_path / "with", threads=1)
     assert same(weights(tmp_path / "without"), weights(tmp_path / "with"))
     lines = [json.loads(line) for line in (tmp_path / "with" / "log.jsonl").read_text().splitlines()]
     seen = [line for line in lines if "eval/wins_novice" in line]
     assert len(seen) >= 3
-    for name in OPPONENTS:
+    for name in TrainConfig().eval_opponents:
         short = name.rpartition(":")[2]
         line = seen[0]
         assert 0 <= line[f"eval/wins_{short}_low"] <= line[f"eval/wins_{short}"] <= line[f"eval/wins_{short}_high"] <= 1
@@ -397,7 +454,7 @@ def test_a_damaged_state_is_refused(tmp_path) -> None:
 
 def test_a_state_of_another_run_is_refused(tmp_path) -> None:
     train(replaced(steps=256), tmp_path / "a", threads=1)
-    for name, changes in (("players", {"players": 3}), ("hidden", {"hidden": [8]}), ("envs", {"envs": 16})):
+    for name, changes in (("players", {"players": [3]}), ("hidden", {"hidden": [8]}), ("envs", {"envs": 16})):
         train(replaced(steps=256, **changes), tmp_path / name, threads=1)
         (tmp_path / name / STATE).write_bytes((tmp_path / "a" / STATE).read_bytes())
         with pytest.raises(CheckpointError):

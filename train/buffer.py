@@ -15,11 +15,14 @@ Array = np.ndarray[Any, Any]
 class SelfPlayBuffer(MaskableRolloutBuffer):
     """T steps of N rows. Shapes: inputs (T, N, F) uint8, masks (T, N, A) bool, rewards (T, N, P).
 
-    `finish` computes advantages; `get` then yields minibatches of complete decisions in an order from `generator`.
+    `finish` computes advantages; `get` then yields minibatches of complete decisions in an order from `generator`, of
+    those with the largest advantages if `share` is less than 1.
     """
 
-    def __init__(self, *args: Any, inputs: int = 0, players: int = 0, seed: int = 0, **options: Any) -> None:
-        self.inputs, self.players = inputs, players
+    def __init__(
+        self, *args: Any, inputs: int = 0, players: int = 0, share: float = 1.0, seed: int = 0, **options: Any
+    ) -> None:
+        self.inputs, self.players, self.share = inputs, players, share
         self.generator = torch.Generator().manual_seed(seed)
         super().__init__(*args, **options)
 
@@ -40,6 +43,7 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         self.value_table = torch.zeros(shape, device=self.device)
         self.seat_table = np.zeros(shape, dtype=np.int64)
         self.reward_table = np.zeros((*shape, self.players), dtype=np.float32)
+        self.learn_table = np.ones(shape, dtype=np.bool_)
         self.done_table = np.zeros(shape, dtype=np.bool_)
 
     def put(
@@ -52,12 +56,14 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         seats: Array,
         rewards: Array,
         dones: Array,
+        learns: Array,
     ) -> None:
-        """Adds one step of every row; letters as in the class."""
+        """Adds one step of every row, to be learned from where `learns` (N,) bool; letters as in the class."""
         t = self.pos
         self.input_table[t], self.mask_table[t], self.action_table[t] = inputs, masks, actions
         self.log_prob_table[t], self.value_table[t] = log_probs, values
         self.seat_table[t], self.reward_table[t], self.done_table[t] = seats, rewards, dones
+        self.learn_table[t] = learns
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
@@ -81,6 +87,13 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
             gamma=self.gamma,
             gae_lambda=self.gae_lambda,
         )
+        complete &= self.learn_table
+        if self.share < 1:
+            sizes = np.where(complete, np.abs(advantages), -1.0).ravel()
+            kept = np.zeros(complete.size, dtype=np.bool_)
+            number = int(np.ceil(self.share * complete.sum()))
+            kept[np.argpartition(-sizes, min(number, complete.size - 1))[:number]] = True
+            complete &= kept.reshape(complete.shape)
         self.usable = torch.from_numpy(np.flatnonzero(complete.ravel())).to(self.device)
         self.advantages = advantages[complete]
         self.values = values[complete]

@@ -8,6 +8,7 @@ result goes into its metadata, and `checkpoints/README.md` is written anew. `pyt
 import dataclasses
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,22 @@ from chicago_env.cli import BAD_INPUT
 from chicago_env.errors import ChicagoError, UsageError
 from chicago_env.files import replacing
 from chicago_env.notation import format_rules
+from chicago_env.rules import Rules
 from eval.ranking import rank
+from eval.results import PairResult
+from train import past
+from train.callback import checkpoint_path
 from train.config import CONFIG, TrainConfig, read_config
 from train.log import LOG
-from train.run import OPPONENTS, checkpoint_path
 
-BOARDS, MATCHES, SEED = 2000, 3000, 1_000_003
-"""Boards of single deals and of whole matches against each opponent, and their seed, which no evaluation in training has."""
+OPPONENTS = ("heuristic:expert", "heuristic:tricks", "heuristic:poker", "heuristic:novice", "random")
+"""Who checkpoints are rated against."""
+
+BOARDS, MATCHES, SEED = 1000, 1500, 1_000_003
+"""Boards of single deals and of whole matches against each opponent, shared out evenly over the kinds of games where there
+are more than `FULL` of them, and their seed, which no evaluation in training has."""
+
+FULL = 2
 
 LOG_LINES = 60
 """Lines of a shipped log, evenly spread over the run."""
@@ -44,27 +54,40 @@ agent = agents.load("{first}")  # offline; or the path of any .safetensors file 
 
 On the command line their names stand wherever an agent is asked for, e.g. `chicago eval rank {first} heuristic:novice`.
 
-| name | rules | players | MB | decisions | hours | {opponents} |
-|---|---|---|---|---|---|{lines}|
+| name | rules | players | MB | decisions | hours |
+|---|---|---|---|---|---|
 """
 
 
-def rate(agent: Agent, info: CheckpointInfo) -> dict[str, Any]:
-    """Results against the fixed opponents: points a deal and match wins, each with its 95 % interval over boards."""
-    results: dict[str, Any] = {}
-    for name in OPPONENTS:
-        field: dict[str, Agent] = {"checkpoint": agent, name: load(name)}
-        ranking = rank(
-            field,
-            players=info.network.players[0],
-            rules=info.network.rules[0],
-            boards=BOARDS,
-            matches=MATCHES,
-            seed=SEED,
-        )
-        pair = ranking.pairs[0]
-        results[name] = {"points_per_deal": pair.points.to_dict(), "match_wins": pair.wins.to_dict()}
-    return {"seed": SEED, "players": info.network.players[0], "against": results}
+def rate(agent: Agent, info: CheckpointInfo, snapshots: Sequence[Agent] = ()) -> dict[str, Any]:
+    """Results in every kind of game, against the fixed opponents and against snapshots of the agent's own past.
+
+    Points a deal and match wins, each with its 95 % interval over boards; of the past the smallest match wins.
+    """
+    kinds = [(players, rules) for players in info.network.players for rules in info.network.rules]
+    parts = max(1, len(kinds) // FULL)
+    games = []
+    for players, rules in kinds:
+
+        def play(opponent: Agent, players: int = players, rules: Rules = rules) -> PairResult:
+            return rank(
+                {"checkpoint": agent, "opponent": opponent},
+                players=players,
+                rules=rules,
+                boards=-(-BOARDS // parts),
+                matches=-(-MATCHES // parts),
+                seed=SEED,
+            ).pairs[0]
+
+        against = {}
+        for name in OPPONENTS:
+            pair = play(load(name))
+            against[name] = {"points_per_deal": pair.points.to_dict(), "match_wins": pair.wins.to_dict()}
+        game: dict[str, Any] = {"players": players, "rules": format_rules(rules), "against": against}
+        if snapshots:
+            game["past"] = min((play(each).wins for each in snapshots), key=lambda wins: wins.mean or 0.0).to_dict()
+        games.append(game)
+    return {"seed": SEED, "games": games}
 
 
 def add(run: Path, folder: Path = CHECKPOINTS) -> Path:
@@ -78,7 +101,9 @@ def add(run: Path, folder: Path = CHECKPOINTS) -> Path:
     source = checkpoint_path(run, config)
     net, info = read_checkpoint(source)
     target = folder / f"{config.name}{SUFFIX}"
-    save_checkpoint(target, net, dataclasses.replace(info, ratings=rate(load_checkpoint(source), info)))
+    numbers = sorted(int(path.stem) for path in (run / past.FOLDER).glob(f"*{SUFFIX}"))
+    snapshots = [past.load_snapshot(run, number) for number in numbers]
+    save_checkpoint(target, net, dataclasses.replace(info, ratings=rate(load_checkpoint(source), info, snapshots)))
     with replacing(folder / f"{config.name}.json") as file:
         file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
     lines = (run / LOG).read_text("utf-8", "replace").splitlines()
@@ -93,15 +118,11 @@ def page(folder: Path = CHECKPOINTS) -> str:
     """The page about all checkpoints in `folder`."""
     files = sorted(folder.glob(f"*{SUFFIX}"))
     first = files[0].name.removesuffix(SUFFIX) if files else "NAME"
-    opponents = " | ".join(f"matches won against {name}" for name in OPPONENTS)
-    text = _HEAD.format(first=first, opponents=opponents, lines="|".join("---" for _ in OPPONENTS))
+    text = _HEAD.format(first=first)
     infos = {path: read_info(path) for path in files}
     text += "".join(_row(path, info) for path, info in infos.items())
-    text += (
-        "\nIntervals are 95 %, over boards (docs/evaluation.md). Points a deal are in the metadata, with the seed.\n"
-    )
     for path, info in infos.items():
-        text += _reproduce(path, info)
+        text += _strength(path, info) + _reproduce(info, path)
     return text
 
 
@@ -114,13 +135,33 @@ def _row(path: Path, info: CheckpointInfo) -> str:
         f"{info.steps / 1e6:,.1f} million",
         f"{info.seconds / 3600:.1f}",
     ]
-    for name in OPPONENTS:
-        wins = info.ratings.get("against", {}).get(name, {}).get("match_wins")
-        cells.append("–" if wins is None else f"{wins['mean']:.1%} [{wins['low']:.1%}, {wins['high']:.1%}]")
     return f"| {' | '.join(cells)} |\n"
 
 
-def _reproduce(path: Path, info: CheckpointInfo) -> str:
+def _wins(wins: dict[str, Any] | None) -> str:
+    return "–" if wins is None else f"{wins['mean']:.1%} [{wins['low']:.1%}, {wins['high']:.1%}]"
+
+
+def _strength(path: Path, info: CheckpointInfo) -> str:
+    games = info.ratings["games"]
+    first = games[0]["against"][OPPONENTS[0]]["match_wins"]["boards"]
+    text = (
+        f"\n## {path.name.removesuffix(SUFFIX)}\n\nMatches won against each opponent with 95 % intervals over {first:,} boards "
+        f"of mirrored matches, seed {info.ratings['seed']} (docs/evaluation.md); points a deal are in the metadata. "
+        "At every number of players even is 50 %.\n\n"
+    )
+    past_too = any("past" in game for game in games)
+    head = ["players", "rules", *(f"`{name}`" for name in OPPONENTS), *(["weakest against its past"] * past_too)]
+    text += f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n"
+    for game in games:
+        cells = [str(game["players"]), f"`{game['rules']}`"]
+        cells += [_wins(game["against"].get(name, {}).get("match_wins")) for name in OPPONENTS]
+        cells += [_wins(game.get("past"))] * past_too
+        text += f"| {' | '.join(cells)} |\n"
+    return text
+
+
+def _reproduce(info: CheckpointInfo, path: Path) -> str:
     name = path.name.removesuffix(SUFFIX)
     training = {key: value for key, value in info.training.items() if key in _KEYS}
     standard = TrainConfig().to_dict()
@@ -131,7 +172,7 @@ def _reproduce(path: Path, info: CheckpointInfo) -> str:
     )
     commit = f", with the sources of commit {info.source}" if info.source else ""
     return (
-        f"\n## {name}\n\nHidden layers {'-'.join(map(str, info.network.hidden))}, seed {info.seed}{commit}. "
+        f"\nHidden layers {'-'.join(map(str, info.network.hidden))}, seed {info.seed}{commit}. "
         f"Its configuration is in `{name}.json`, some lines of its log in `{name}.log.jsonl`. To train another like it:\n\n"
         f"```\nchicago train {options}\n```\n"
     )

@@ -28,12 +28,16 @@ class TrainConfig:
 
     name: str = "agent"
     """Name of the checkpoint file that the run writes."""
-    players: int = 2
-    """Number of players, 2 to 6."""
-    rules: str = "pagat"
-    """Rules: a preset or its variants, e.g. pagat+target=51."""
+    players: tuple[int, ...] = (2,)
+    """Numbers of players, 2 to 6; several share one network."""
+    rules: tuple[str, ...] = ("pagat",)
+    """Rules: presets or their variants, e.g. pagat+target=51; several share one network."""
     init: str | None = None
     """Begin with the weights of a checkpoint, a name or a path, made for the same rules, players and layers."""
+    teacher: str | None = None
+    """An agent that is imitated first, e.g. heuristic:expert."""
+    teacher_share: float = 0.1
+    """Share of the run in which it is imitated."""
     minutes: float | None = None
     """Train for so many minutes; schedules follow the clock. By default 20, unless steps are given."""
     steps: int | None = None
@@ -79,10 +83,20 @@ class TrainConfig:
     """Where the network is: cpu or cuda."""
     points_scale: float = 10.0
     """Points that count as a reward of 1, where points are the reward."""
+    average: float = 0.0
+    """Share of the averaged weights that an update leaves as they are, e.g. 0.99; they are what is saved. 0: no average."""
+    advantage_share: float = 1.0
+    """Learn only from this share of the decisions, those with the largest advantages."""
+    past_share: float = 0.0
+    """Share of the games in which the others are played by snapshots of the past."""
+    past_snapshots: int = 8
+    """Number of snapshots, evenly spread over the run."""
     eval_seconds: float = 300.0
-    """Seconds between two evaluations against fixed opponents."""
+    """Seconds between two evaluations."""
     eval_matches: int = 200
-    """Pairs of mirrored matches against each fixed opponent in an evaluation; 0: none."""
+    """Boards of mirrored matches against each opponent in an evaluation; 0: none."""
+    eval_opponents: tuple[str, ...] = ("heuristic:novice", "heuristic:expert")
+    """Fixed opponents of evaluations."""
     save_seconds: float = 60.0
     """Seconds between two savings of the state of the run."""
 
@@ -90,8 +104,14 @@ class TrainConfig:
         for name, kind in get_type_hints(TrainConfig).items():
             if not _is_a(getattr(self, name), kind):
                 raise UsageError(f"{name}: {getattr(self, name)!r} is not {_in_words(kind)}")
-        check_players(self.players)
-        parse_rules(self.rules)
+        for players in self.players:
+            check_players(players)
+        for rules in self.rules:
+            parse_rules(rules)
+        for name in ("players", "rules", "eval_opponents"):
+            values = getattr(self, name)
+            if len(set(values)) != len(values) or (not values and name != "eval_opponents"):
+                raise UsageError(f"{name}: {' '.join(map(str, values)) or 'nothing'!r}: one at least, none twice")
         if self.minutes is not None and self.steps is not None:
             raise UsageError("give minutes or steps, not both")
         _check_name(self.name)
@@ -103,6 +123,11 @@ class TrainConfig:
             for value in [getattr(self, name)] if name != "hidden" else self.hidden:
                 if value is not None and not low <= value <= high:
                     raise UsageError(f"{name}: {value} is not within {low} to {high}")
+
+    @property
+    def games(self) -> tuple[tuple[int, str], ...]:
+        """The kinds of games: every number of players under all the rules."""
+        return tuple((players, rules) for players in sorted(self.players) for rules in self.rules)
 
     @property
     def budget(self) -> tuple[float | None, int | None]:
@@ -146,7 +171,7 @@ def _in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
     if get_origin(kind) is tuple:
-        return "a tuple of whole numbers"
+        return "a tuple of whole numbers" if get_args(kind)[0] is int else "a tuple of texts"
     return {int: "a whole number", float: "a number", str: "text"}[kind]
 
 
@@ -174,12 +199,17 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("entropy", 0, 10),
     ("entropy_end", 0, 10),
     ("exploration", 0, 100),
+    ("teacher_share", 0, 1),
     ("clip", 1e-6, 10),
     ("gamma", 0, 1),
     ("gae_lambda", 0, 1),
     ("value_coefficient", 0, 100),
     ("max_grad_norm", 1e-6, 10**6),
     ("points_scale", 1e-3, 10**6),
+    ("average", 0, 1),
+    ("advantage_share", 1e-3, 1),
+    ("past_share", 0, 1),
+    ("past_snapshots", 1, 100),
     ("eval_seconds", 1, 10**9),
     ("eval_matches", 0, 10**6),
     ("save_seconds", 0, 10**9),

@@ -1,6 +1,6 @@
 """Rewards of single deals: the change of the chance to win the match."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,33 +61,57 @@ class DealReward:
     that is twice the change of the chance. A match won pays as a chance of 1.
 
     Attributes:
-        equity: the chances; `use` changes them.
-        log: the last deals, where they are kept.
+        equities: the chances for each kind of game in the batch; `use` changes them.
+        logs: the last deals of each kind, where they are kept.
     """
 
-    def __init__(self, equity: Equity, log: DealLog | None = None) -> None:
-        self.equity = equity
-        self.log = log
+    def __init__(self, equities: Sequence[Equity], kinds: Array | None = None, logs: Sequence[DealLog] = ()) -> None:
+        """Takes what it pays by.
+
+        Args:
+            equities: chances for each kind of game: a number of players under a rule set.
+            kinds: (B,) kind of each row; all of the first kind by default.
+            logs: keeps the last deals of each kind, if given.
+        """
+        self.equities = list(equities)
+        self.logs = list(logs)
+        self._kinds = kinds
         self._scores: Array = np.zeros((0, 0), dtype=np.int64)
         self._before: Array = np.zeros((0, 0))
         self._dealers: Array = np.zeros(0, dtype=np.int64)
 
     def begin(self, batch: BatchEnv) -> None:
         """Notes from where each row starts; to be called after a reset."""
+        if self._kinds is None:
+            self._kinds = np.zeros(batch.num_envs, dtype=np.int64)
         self._scores, self._dealers = batch.scores, batch.dealers
-        self._before = self.equity.chances(self._scores, batch.seats, self._dealers)
+        self._before = self._chances(self._scores, batch.seats, self._dealers, self._kinds)
 
-    def use(self, batch: BatchEnv, equity: Equity) -> None:
-        """Other chances, from now on and for the deals in progress."""
-        self.equity = equity
-        self._before = equity.chances(self._scores, batch.seats, self._dealers)
+    def _chances(self, scores: Array, players: Array, dealers: Array, kinds: Array) -> Array:
+        """(N, P) chances, each row by the equity of its kind."""
+        chances = np.zeros(scores.shape)
+        for kind, equity in enumerate(self.equities):
+            rows = np.flatnonzero(kinds == kind)
+            if len(rows):
+                count = int(players[rows[0]])
+                chances[rows, :count] = equity.chances(scores[rows, :count], players[rows], dealers[rows])
+        return chances
+
+    def use(self, batch: BatchEnv, kind: int, equity: Equity) -> None:
+        """Other chances for a kind of game, from now on and for the deals in progress."""
+        self.equities[kind] = equity
+        assert self._kinds is not None
+        self._before = self._chances(self._scores, batch.seats, self._dealers, self._kinds)
 
     def get_state(self) -> dict[str, Array]:
-        """What a resumed run needs, as arrays: where each row's deal began, chances that were solved, and the log."""
+        """What a resumed run needs, as arrays: where each row's deal began, chances that were solved, and the logs."""
         state = {"scores": self._scores.copy(), "chances": self._before.copy()}
-        if isinstance(self.equity, SolvedEquity):
-            state.update(knots=self.equity.knots.copy(), table=self.equity.table.copy())
-        return state if self.log is None else {**state, **self.log.get_state()}
+        for kind, equity in enumerate(self.equities):
+            if isinstance(equity, SolvedEquity):
+                state.update({f"{kind}.knots": equity.knots.copy(), f"{kind}.table": equity.table.copy()})
+        for kind, log in enumerate(self.logs):
+            state.update({f"{kind}.{name}": array for name, array in log.get_state().items()})
+        return state
 
     def set_state(self, batch: BatchEnv, state: Mapping[str, Array]) -> None:
         """Goes on where `get_state` was called, in a batch that does.
@@ -96,14 +120,17 @@ class DealReward:
             SetupError: arrays of another shape or type.
         """
         shape = (batch.num_envs, batch.players)
-        for name, kind in (("scores", np.int64), ("chances", np.float64)):
+        for name, dtype in (("scores", np.int64), ("chances", np.float64)):
             array = state.get(name)
-            if array is None or array.shape != shape or array.dtype != kind:
-                raise SetupError(f"the saved state of rewards has no {name} of {np.dtype(kind)} {shape}")
-        if self.log is not None:
-            self.log.set_state(state)
-        if "table" in state:
-            self.equity = SolvedEquity(state["knots"].copy(), state["table"].copy())
+            if array is None or array.shape != shape or array.dtype != dtype:
+                raise SetupError(f"the saved state of rewards has no {name} of {np.dtype(dtype)} {shape}")
+        for kind, log in enumerate(self.logs):
+            log.set_state({name: state[f"{kind}.{name}"] for name in ("deals", "deal_count")})
+        for kind in range(len(self.equities)):
+            if f"{kind}.table" in state:
+                self.equities[kind] = SolvedEquity(state[f"{kind}.knots"].copy(), state[f"{kind}.table"].copy())
+        if self._kinds is None:
+            self._kinds = np.zeros(batch.num_envs, dtype=np.int64)
         self._scores, self._before, self._dealers = state["scores"].copy(), state["chances"].copy(), batch.dealers
 
     def of(self, batch: BatchEnv, step: Step) -> Array:
@@ -112,12 +139,16 @@ class DealReward:
         ended = np.flatnonzero(step.done)
         if not len(ended):
             return rewards
-        players = batch.seats[ended]
+        assert self._kinds is not None
+        players, kinds = batch.seats[ended], self._kinds[ended]
         outcome = batch.outcome
         scores, winners = outcome.scores[ended], outcome.winner[ended]
-        if self.log is not None:
-            self.log.add(Deals(self._scores[ended], scores, self._dealers[ended], winners))
-        after = self.equity.chances(scores, players, (self._dealers[ended] + 1) % players)
+        for kind, log in enumerate(self.logs):
+            rows = np.flatnonzero(kinds == kind)
+            if len(rows):
+                count, at = int(players[rows[0]]), ended[rows]
+                log.add(Deals(self._scores[at, :count], scores[rows, :count], self._dealers[at], winners[rows]))
+        after = self._chances(scores, players, (self._dealers[ended] + 1) % players, kinds)
         won = np.flatnonzero(winners >= 0)
         after[won] = 0
         after[won, winners[won]] = 1
@@ -125,5 +156,5 @@ class DealReward:
         change = after - self._before[ended]
         rewards[ended] = change * (players / (players - 1))[:, None]
         self._scores[ended], self._dealers[ended] = batch.scores[ended], batch.dealers[ended]
-        self._before[ended] = self.equity.chances(self._scores[ended], players, self._dealers[ended])
+        self._before[ended] = self._chances(self._scores[ended], players, self._dealers[ended], kinds)
         return rewards

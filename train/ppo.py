@@ -12,11 +12,15 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.common.utils import FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
+from torch.nn import functional
 
-from agents.networks import NetworkConfig, input_columns
+from agents.base import Agent, ask
+from agents.networks import NetworkConfig, PolicyValueNet, input_columns
 from chicago_env.errors import ChicagoError, SetupError
+from chicago_env.vector import Step
 from train.buffer import SelfPlayBuffer
 from train.envs import SelfPlayVecEnv
+from train.guests import LEARNER, Guests
 from train.policy import ChicagoPolicy, entropy_of
 
 Array = np.ndarray[Any, Any]
@@ -33,8 +37,17 @@ class SelfPlayPPO(MaskablePPO):
     (`train.advantages`), the entropy coefficient may follow a schedule, chance comes from generators of its own (so
     that a run can be taken up exactly), and whatever is not finite stops the training.
 
+    With a teacher, the first share of the training imitates it: the network learns to name what the teacher would do and
+    to value how games go on. Half of the rows play what the teacher does, the others what the network does, so that it
+    also learns from where its own mistakes lead (DAgger, arXiv 1011.0686).
+
+    With guests (`train.guests`) other agents play some of the seats, and nothing is learned from what they do.
 
     Attributes:
+        guests: who else plays, or None.
+        averaged: averaged weights by name (arXiv 2511.07312 plays by such), or None.
+        teacher: who is imitated first.
+        teacher_share: for which share of the training.
         budget: if set, gives what remains of the training, 1 to 0, in place of the share of steps.
         stop: whether to stop before the next rollout; a callback may set it in `on_rollout_start`.
         seconds: seconds spent in the network, the environment and updates.
@@ -51,6 +64,11 @@ class SelfPlayPPO(MaskablePPO):
         *,
         ent_coef: float | Schedule = 0.0,
         exploration: float = 0.0,
+        teacher: Agent | None = None,
+        teacher_share: float = 0.0,
+        guests: Guests | None = None,
+        average: float = 0.0,
+        advantage_share: float = 1.0,
         bfloat16: bool = False,
         seed: int = 0,
         device: torch.device | str = "cpu",
@@ -63,12 +81,20 @@ class SelfPlayPPO(MaskablePPO):
             network: shape of the network.
             ent_coef: entropy coefficient, or a schedule of it by what remains of the training, 1 to 0.
             exploration: weight of the mean log probability of legal actions beside the entropy, see `ChicagoPolicy`.
+            teacher: an agent to imitate first.
+            teacher_share: for which share of the training, 0 to 1.
+            guests: other agents that play some of the seats.
+            average: share of the averaged weights that an update leaves as they are; 0 for no average.
+            advantage_share: share of the decisions to learn from, those with the largest advantages.
             bfloat16: compute the hidden layers in bfloat16.
             seed: of weights, actions and minibatches. The environment has its own.
             device: where the network is.
             options: of `MaskablePPO`.
         """
         self.entropy_schedule = FloatSchedule(ent_coef)
+        self.teacher, self.teacher_share = teacher, teacher_share
+        self.guests, self.average = guests, average
+        self._seed = seed
         super().__init__(
             ChicagoPolicy,
             env,
@@ -81,12 +107,17 @@ class SelfPlayPPO(MaskablePPO):
             **options,
         )
         columns = input_columns(network.rules, network.players)
-        self.rollout_buffer_kwargs = {"inputs": len(columns), "players": env.players, "seed": seed + 2}
+        self.rollout_buffer_kwargs = {"inputs": len(columns), "players": env.players}
+        self.rollout_buffer_kwargs.update(share=advantage_share, seed=seed + 2)
         self._setup_model()
+        self.averaged: dict[str, torch.Tensor] | None = None
+        if average:
+            self.averaged = {name: tensor.detach().clone() for name, tensor in self.policy.net.state_dict().items()}
         self._columns = columns
         self.budget: Callable[[], float] | None = None
         self.stop = False
-        self.seconds = {"network": 0.0, "environment": 0.0, "update": 0.0}
+        self.seconds = {"network": 0.0, "teacher": 0.0, "environment": 0.0, "update": 0.0}
+        self._imitated = False  # whether the rollout in the buffer has the teacher's actions
 
     def _wrap_env(self, env: Any, verbose: int = 0, monitor_wrapper: bool = True) -> VecEnv:  # type: ignore[override]
         if not isinstance(env, SelfPlayVecEnv):
@@ -114,10 +145,19 @@ class SelfPlayPPO(MaskablePPO):
         if self.stop:
             return False
         step = env.last if env.last is not None else env.begin()
+        if self.guests is not None and not self.guests.seated:
+            self.guests.begin(self.num_timesteps)
         self.policy.set_training_mode(False)
         rollout_buffer.reset()
         shares = []
+        learns = np.ones(env.num_envs, dtype=np.bool_)
+        # asked for anew: a run that is taken up does not know yet how far it is
+        left = self._current_progress_remaining if self.budget is None else self.budget()
+        teacher = self.teacher if 1 - left < self.teacher_share else None
+        self._imitated = teacher is not None
         for _ in range(n_rollout_steps):
+            began = time.perf_counter()
+            told = None if teacher is None else self._ask(teacher, step)
             started = time.perf_counter()
             with torch.inference_mode():
                 inputs, masks = self._tensors(step.observation, step.mask)
@@ -128,10 +168,20 @@ class SelfPlayPPO(MaskablePPO):
                 free = legal > 1
                 shares.append((entropy_of(table)[free] / legal[free].log()).mean())
                 actions = chosen.cpu().numpy()
+                if told is not None:
+                    actions[::2] = told[::2]
+                    chosen = torch.from_numpy(told).to(self.device)
+            if self.guests is not None:
+                at = self.guests.at(step)
+                self.guests.play(actions, at, step, self.num_timesteps)
+                learns = at == LEARNER
             played = time.perf_counter()
             seats = step.seat
             step = env.play(actions)
-            rollout_buffer.put(inputs, masks, chosen, log_probs, values, seats, step.rewards, step.done)
+            if self.guests is not None:
+                self.guests.draw(step.done, self.num_timesteps)
+            rollout_buffer.put(inputs, masks, chosen, log_probs, values, seats, step.rewards, step.done, learns)
+            self.seconds["teacher"] += started - began
             self.seconds["network"] += played - started
             self.seconds["environment"] += time.perf_counter() - played
             self.num_timesteps += env.num_envs
@@ -145,6 +195,17 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("rollout/entropy_share", float(torch.stack(shares).nanmean()))
         callback.on_rollout_end()
         return True
+
+    def _ask(self, teacher: Agent, step: Step) -> Array:
+        """(B,) what the teacher would do; its chance is a function of seed and number of decisions."""
+        rng = np.random.default_rng((self._seed, self.num_timesteps))
+        return ask(teacher, step.observation, step.mask, rng)
+
+    def play_net(self) -> PolicyValueNet:
+        """A copy of the network as it is to play: with averaged weights, where there are any."""
+        net = PolicyValueNet(self.policy.net.config)
+        net.load_state_dict(self.policy.net.state_dict() if self.averaged is None else self.averaged)
+        return net.requires_grad_(False)
 
     def _update_current_progress_remaining(self, num_timesteps: int, total_timesteps: int) -> None:
         super()._update_current_progress_remaining(num_timesteps, total_timesteps)
@@ -166,9 +227,16 @@ class SelfPlayPPO(MaskablePPO):
         """
         started = time.perf_counter()
         self.ent_coef = self.entropy_schedule(self._current_progress_remaining)
-        if len(self.rollout_buffer.usable) > 1:  # one alone has no spread to measure its advantage by
+        if self._imitated:
+            self._imitate()
+        elif len(self.rollout_buffer.usable) > 1:  # one alone has no spread to measure its advantage by
             super().train()
         self.logger.record("train/ent_coef", self.ent_coef)
+        if self.averaged is not None:
+            # at first a plain mean, so that the first weights do not stay in it
+            keep = min(self.average, self._n_updates / (self._n_updates + 10))
+            for name, weights in self.policy.net.state_dict().items():
+                self.averaged[name].mul_(keep).add_(weights, alpha=1 - keep)
         for name, weights in self.policy.net.named_parameters():
             if not torch.isfinite(weights).all():
                 raise TrainingDiverged(
@@ -176,3 +244,32 @@ class SelfPlayPPO(MaskablePPO):
                     f"a smaller learning rate may help"
                 )
         self.seconds["update"] += time.perf_counter() - started
+
+    def _imitate(self) -> None:
+        """One update towards the teacher's actions, with the value loss and entropy bonus of PPO."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        losses, agreed = [], []
+        for _ in range(self.n_epochs):
+            for part in self.rollout_buffer.get(self.batch_size):
+                values, log_probs, bonus = self.policy.evaluate_actions(
+                    part.observations, part.actions, part.action_masks
+                )
+                assert bonus is not None
+                surprise = -log_probs.mean()
+                value_loss = functional.mse_loss(part.returns, values.flatten())
+                loss = surprise + self.vf_coef * value_loss - self.ent_coef * bonus.mean()
+                self.policy.optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
+                torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+                self.policy.optimizer.step()
+                losses.append((surprise.detach(), value_loss.detach()))
+                agreed.append(log_probs.detach().exp().mean())
+            self._n_updates += 1
+        if not losses:
+            return
+        surprises, value_losses = (float(torch.stack(each).mean()) for each in zip(*losses, strict=True))
+        self.logger.record("train/imitation_loss", surprises)
+        self.logger.record("train/imitation_agreement", float(torch.stack(agreed).mean()))
+        self.logger.record("train/value_loss", value_losses)
+        self.logger.record("train/n_updates", self._n_updates)

@@ -16,7 +16,7 @@ FORMAT, VERSION = "chicago-training", 1
 
 Json = dict[str, Any]
 
-_GAMES, _ADAM, _NET = "games.", "adam.", "net."
+_GAMES, _ADAM, _NET, _AVERAGE, _GUESTS = "games.", "adam.", "net.", "average.", "guests."
 _MAX_COUNT = 1 << 60
 
 
@@ -32,6 +32,10 @@ def save_state(path: Path, model: SelfPlayPPO, about: Json) -> None:
             tensors[f"{_ADAM}{index}.{name}"] = torch.as_tensor(value)
     for name, array in model.env.get_state().items():
         tensors[_GAMES + name] = torch.from_numpy(array)
+    for name, tensor in (model.averaged or {}).items():
+        tensors[_AVERAGE + name] = tensor
+    if model.guests is not None:
+        tensors.update({_GUESTS + name: torch.from_numpy(a) for name, a in model.guests.get_state().items()})
     tensors["generator.policy"] = model.policy.generator.get_state()
     tensors["generator.minibatches"] = model.rollout_buffer.generator.get_state()
     counters = {"steps": model.num_timesteps, "updates": model._n_updates}
@@ -49,6 +53,10 @@ def load_state(path: Path, model: SelfPlayPPO) -> Json:
         counters, about = metadata["counters"], metadata["about"]
         load_weights(path, model.policy.net, _part(tensors, _NET))
         _load_optimizer(model, _part(tensors, _ADAM))
+        if model.averaged is not None:
+            model.averaged = _like(model.averaged, _part(tensors, _AVERAGE))
+        if model.guests is not None:
+            model.guests.set_state({name: np.asarray(t.numpy()) for name, t in _part(tensors, _GUESTS).items()})
         model.policy.generator.set_state(tensors["generator.policy"])
         model.rollout_buffer.generator.set_state(tensors["generator.minibatches"])
         model.env.set_state({name: np.asarray(t.numpy()) for name, t in _part(tensors, _GAMES).items()})
@@ -61,6 +69,16 @@ def load_state(path: Path, model: SelfPlayPPO) -> Json:
         raise CheckpointError(path, f"does not fit this run: {error}") from None
     assert model.env.last is not None
     model._last_obs = model.env.last.observation
+    return dict(about)
+
+
+def read_about(path: Path) -> Json:
+    """What the caller of `save_state` wrote beside the state.
+
+    Raises:
+        CheckpointError: no such file, damaged, or one that says nothing.
+    """
+    about = read_tensors(path, FORMAT, VERSION)[0].get("about")
     if not isinstance(about, dict):
         raise CheckpointError(path, "does not fit this run: it says nothing about it")
     return about
@@ -68,6 +86,12 @@ def load_state(path: Path, model: SelfPlayPPO) -> Json:
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _like(expected: dict[str, Tensor], found: dict[str, Tensor]) -> dict[str, Tensor]:
+    if {name: t.shape for name, t in found.items()} != {name: t.shape for name, t in expected.items()}:
+        raise ValueError("the averaged weights are of another network")
+    return found
 
 
 def _load_optimizer(model: SelfPlayPPO, tensors: dict[str, Tensor]) -> None:

@@ -1,0 +1,119 @@
+"""Makes the learner of a run from its configuration."""
+
+import numpy as np
+import torch
+
+from agents import load
+from agents.networks import NetworkAgent, NetworkConfig
+from chicago_env.errors import UsageError
+from chicago_env.notation import parse_rules
+from chicago_env.setup import MAX_DEALS
+from chicago_env.vector import BatchEnv
+from eval.equity import ClosedEquity
+from train.config import TrainConfig
+from train.deal_reward import DealLog, DealReward
+from train.envs import SelfPlayVecEnv
+from train.guests import Guests
+from train.ppo import SelfPlayPPO
+
+_SCORES_SPREAD = 52  # start scores of single deals are drawn from 0 … 51, less where the target is lower
+_LOGGED_DEALS = 400_000  # the last deals, of all kinds of games, from which the chance to win is solved
+
+
+def use_bfloat16(config: TrainConfig) -> bool:
+    """Whether the hidden layers are computed in bfloat16."""
+    if config.precision != "auto":
+        return config.precision == "bfloat16"
+    return config.device == "cuda" or torch.cpu._is_avx512_bf16_supported()
+
+
+def network_of(config: TrainConfig) -> NetworkConfig:
+    """Shape of the network of a run."""
+    return NetworkConfig(
+        tuple(parse_rules(rules) for rules in config.rules), tuple(sorted(config.players)), config.hidden
+    )
+
+
+def make_env(config: TrainConfig) -> SelfPlayVecEnv:
+    """The games of a run: every kind in every so manieth row."""
+    games = [(players, parse_rules(rules)) for players, rules in config.games]
+    if config.envs < len(games):
+        raise UsageError(f"envs: {config.envs} are fewer than the {len(games)} kinds of games")
+    kinds = np.arange(config.envs) % len(games)
+    single = config.reward != "win"
+    batch = BatchEnv(
+        config.envs,
+        [games[kind][0] for kind in kinds],
+        [games[kind][1] for kind in kinds],
+        config.seed,
+        reward="points" if config.reward == "points" else "win",
+        start_scores=min(_SCORES_SPREAD, *(rules.target for _, rules in games)) if single else 0,
+        max_deals=1 if single else MAX_DEALS,
+    )
+    reward = None
+    if config.reward == "equity":
+        logs = [DealLog(max(1, _LOGGED_DEALS // len(games)), players) for players, _ in games]
+        reward = DealReward([ClosedEquity(rules) for _, rules in games], kinds, logs if config.equity_rounds else ())
+    return SelfPlayVecEnv(batch, reward, scale=1 / config.points_scale if config.reward == "points" else 1.0)
+
+
+def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO:
+    """The learner of a run, at its start.
+
+    Args:
+        config: configuration of the run.
+        guests: who else plays; by default a table without guests, to which snapshots of the past may be added, where the
+            configuration asks for it.
+    """
+    env = make_env(config)
+    if guests is None and config.past_share:
+        guests = Guests((), config.past_share, env.batch.seats, config.seed)
+    return SelfPlayPPO(
+        env,
+        network_of(config),
+        seed=config.seed,
+        ent_coef=lambda left: config.entropy_end + (config.entropy - config.entropy_end) * left,
+        exploration=config.exploration,
+        teacher=None if config.teacher is None else load(config.teacher),
+        teacher_share=config.teacher_share,
+        guests=guests,
+        average=config.average,
+        advantage_share=config.advantage_share,
+        learning_rate=lambda left: config.learning_rate * left,
+        n_steps=config.rollout,
+        batch_size=config.minibatch,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        vf_coef=config.value_coefficient,
+        max_grad_norm=config.max_grad_norm,
+        bfloat16=use_bfloat16(config),
+        device=config.device,
+    )
+
+
+def compile_for(model: SelfPlayPPO) -> None:
+    """Compiles what a run needs of engine, teacher and guests, before the clock starts."""
+    batch = BatchEnv(1, 2)
+    step = batch.step(batch.reset().mask.argmax(axis=1))
+    others = [] if model.guests is None else model.guests.agents
+    for agent in ([] if model.teacher is None else [model.teacher]) + others:
+        if not isinstance(agent, NetworkAgent):  # compiles nothing, and may be made for other games
+            agent.act(step.observation, step.mask, np.random.default_rng(0))
+
+
+def begin_with(model: SelfPlayPPO, spec: str) -> None:
+    """Puts the weights of a checkpoint into a model.
+
+    Raises:
+        UsageError: no checkpoint, or one of another network.
+        AgentSpecError: no agent of that name.
+        CheckpointError: a damaged file.
+    """
+    agent = load(spec)
+    if not isinstance(agent, NetworkAgent):
+        raise UsageError(f"init: {spec!r} is no checkpoint")
+    if agent.net.config != model.policy.net.config:
+        raise UsageError(f"init: {spec} is a network for other rules, players or layers than this run trains")
+    model.policy.net.load_state_dict(agent.net.state_dict())
