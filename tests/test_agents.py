@@ -182,7 +182,7 @@ def test_agents_are_deterministic_given_the_rng(name: str) -> None:
         ("novice", "did you mean heuristic:novice? known: random, heuristic:novice"),
         ("heuristic:novce", "did you mean heuristic:novice?"),
         ("search:nobody", "no agent of that name"),
-        ("exec:./bot", "no agent of that name"),
+        ("exec:./bot", "no program"),
         ("nowhere/x.safetensors", "no such file"),
         ("random?", "'' is no option"),
         ("random?seed=1", "unknown option 'seed'; this agent has none"),
