@@ -10,4 +10,5 @@ COMMANDS = (
     Command("eval compare", "eval.commands.compare", "compare two results"),
     Command("eval merge", "eval.commands.merge", "put the games of several stores into one"),
     Command("eval export", "eval.commands.export", "write the games of a store as JSON, CSV or records"),
+    Command("eval bench", "eval.commands.bench", "measure how fast the arena plays"),
 )

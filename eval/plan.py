@@ -52,15 +52,17 @@ class Entrant:
         name: what it is called; no other has the same.
         spec: what `agents.load` takes; None for an object that was handed in, which nothing but its name identifies.
         files: SHA-256 of every file that the spec reads, by the name the spec has for it.
+        steps: decisions that a checkpoint was trained on; None for other agents.
     """
 
     name: str
     spec: str | None
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    steps: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {"name": self.name, "spec": self.spec, "files": dict(self.files)}
+        return {"name": self.name, "spec": self.spec, "files": dict(self.files), "steps": self.steps}
 
 
 class Unit(NamedTuple):
@@ -175,7 +177,7 @@ def _draw(root: int, number: int, count: int, players: int) -> list[int]:
 def entrants_of(agents: Mapping[str, Agent | str]) -> tuple[Entrant, ...]:
     """What identifies each agent: nothing but its name where it is an object, else spec and files."""
     return tuple(
-        Entrant(name, agent, files_of(agent)) if isinstance(agent, str) else Entrant(name, None)
+        Entrant(name, agent, files_of(agent), steps_of(agent)) if isinstance(agent, str) else Entrant(name, None)
         for name, agent in agents.items()
     )
 
@@ -198,6 +200,22 @@ def files_of(spec: str) -> dict[str, str]:
         if path is not None:
             digests[word] = hashlib.sha256(path.read_bytes()).hexdigest()
     return digests
+
+
+def steps_of(spec: str) -> int | None:
+    """Decisions that a checkpoint was trained on; None where the spec is something else.
+
+    Raises:
+        CheckpointError: it cannot be read.
+    """
+    from agents.registry import SUFFIX, checkpoints  # noqa: PLC0415 - not where agents are handed in
+
+    path = Path(spec) if spec.endswith(SUFFIX) else checkpoints().get(spec)
+    if path is None:
+        return None
+    from agents.checkpoint import read_info  # noqa: PLC0415 - torch only where a network runs
+
+    return read_info(path).steps
 
 
 def is_name(name: object) -> bool:

@@ -7,13 +7,14 @@ import numpy as np
 
 from eval.results import Result
 from eval.stats import Estimate
-from eval.tables import oriented
+from eval.tables import SOURCES, oriented, points_by_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _INK, _GRID, _MARK = "#222222", "#d5d5d5", "#2266aa"
+_COLOURS = ("#a6cee3", "#5b9fd0", "#1f5f99", "#0b2f57", "#f0a13c", "#4aa564", "#c4423f", "#9a9a9a")
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -88,7 +89,78 @@ def heat_map(ranking: Result) -> "Figure":
     return figure
 
 
-PLOTS = {"intervals": intervals, "pairs": heat_map}
+def sources(ranking: Result) -> "Figure":
+    """Where every agent's points come from: bars from 0, to the right what it won, to the left what it lost."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an optional dependency
+
+    rows = [row for row in ranking.rows if points_by_source(row)]
+    names = [row.name for row in rows]
+    figure = Figure(figsize=(9.2, 1.6 + 0.36 * len(names)), layout="constrained")
+    axes = figure.subplots()
+    values = np.array([points_by_source(row) for row in rows])
+    right, left = np.zeros(len(names)), np.zeros(len(names))
+    for i, heading in enumerate(SOURCES):
+        column = values[:, i]
+        starts = np.where(column >= 0, right, left)
+        axes.barh(range(len(names)), column, left=starts, height=0.7, color=_COLOURS[i], label=heading)
+        right += np.maximum(column, 0)
+        left += np.minimum(column, 0)
+    axes.plot(values.sum(axis=1), range(len(names)), "D", color=_INK, markersize=5, label="all")
+    axes.axvline(0, color=_INK, linewidth=0.8)
+    axes.set_yticks(range(len(names)), [_short(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlabel("points a deal")
+    axes.grid(axis="x", color=_GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=8)
+    return figure
+
+
+def learning(ranking: Result) -> "Figure":
+    """Match wins and ratings of checkpoints over the decisions they were trained on."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an optional dependency
+
+    steps = steps_by_name(ranking)
+    rows = sorted((row for row in ranking.rows if row.name in steps), key=lambda row: steps[row.name])
+    x = [steps[row.name] / 1e6 for row in rows]
+    figure = Figure(figsize=(9.2, 3.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    wins = [(row.wins.mean, row.wins.low, row.wins.high) for row in rows]
+    elo = [(row.rating.elo, row.rating.low, row.rating.high) if row.rating else (None,) * 3 for row in rows]
+    for axes, values, scale, label in ((left, wins, 100, "match wins, %"), (right, elo, 1, "Elo")):
+        there = [i for i, value in enumerate(values) if None not in value]
+        points = np.array([values[i] for i in there], dtype=np.float64).reshape(-1, 3) * scale
+        at = [x[i] for i in there]
+        axes.plot(at, points[:, 0], "-o", color=_MARK, markersize=5)
+        axes.fill_between(at, points[:, 1], points[:, 2], color=_MARK, alpha=0.18, linewidth=0)
+        axes.set_xlabel("million decisions of training")
+        axes.set_ylabel(label)
+        axes.grid(color=_GRID, linewidth=0.6)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    return figure
+
+
+def steps_by_name(ranking: Result) -> dict[str, int]:
+    """Decisions of training of every checkpoint, where there are at least two different ones."""
+    steps = {e["name"]: e["steps"] for e in ranking.config["entrants"] if e["steps"] is not None}
+    return steps if len(set(steps.values())) > 1 else {}
+
+
+def _is_there(name: str, ranking: Result) -> bool:
+    """Whether there is anything to draw."""
+    if name == "pairs":
+        return bool(ranking.pairs)
+    if name == "sources":
+        return any(points_by_source(row) for row in ranking.rows)
+    return name != "learning" or bool(steps_by_name(ranking))
+
+
+PLOTS = {"intervals": intervals, "pairs": heat_map, "sources": sources, "learning": learning}
 """What draws each plot, by name."""
 
 
@@ -103,7 +175,7 @@ def plots_of(ranking: Result) -> dict[str, tuple[bytes, bytes]]:
     plots = {}
     with _style():
         for name, make in PLOTS.items():
-            if make is heat_map and not ranking.pairs:
+            if not _is_there(name, ranking):
                 continue
             figure = make(ranking)
             vector, pixels = io.BytesIO(), io.BytesIO()

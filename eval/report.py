@@ -9,23 +9,39 @@ from chicago_env.files import replacing
 from eval.extras import REPORT, require
 from eval.plots import PLOTS
 from eval.results import Result
-from eval.tables import matrix_cell, points_text, rating_text, speed_text, title_of, wins_text
+from eval.tables import (
+    SOURCES,
+    cycles_text,
+    equity_text,
+    faults_text,
+    habit_text,
+    habits,
+    matrix_cell,
+    points_by_source,
+    points_text,
+    rating_text,
+    speed_text,
+    title_of,
+    wins_text,
+)
 
 TEMPLATE = Path(__file__).parent / "templates" / "ranking.html.j2"
 PAGE, DATA = "ranking.html", "ranking.json"
 
 
 def files_of(folder: Path) -> list[Path]:
-    """What `write_report` writes, the plot of pairs only where there are any."""
+    """What `write_report` may write; a plot only where there is something to draw."""
     return [folder / name for name in (DATA, PAGE, *(f"{plot}.png" for plot in PLOTS))]
 
 
 def command_of(ranking: Result) -> str:
     """The command line that plays the same again, where the agents' names are specs."""
     config = ranking.config
-    words = ["chicago", "eval", "rank", *config["agents"], "--players", config["players"], "--rules", config["rules"]]
+    specs = [entrant["spec"] or entrant["name"] for entrant in config["entrants"]]
+    words = ["chicago", "eval", "rank", *specs, "--players", config["players"], "--rules", config["rules"]]
     words += ["--boards", config["boards"], "--matches", config["matches"], "--seed", config["seed"]]
     words += ["--anchor", config["anchor"], "--max-deals", config["max_deals"]]
+    words += ["--field", config["field"], "--max-faults", config["max_faults"]]
     return shlex.join(str(word) for word in words)
 
 
@@ -39,7 +55,10 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
             "name": row.name,
             "wins": wins_text(row.wins),
             "points": points_text(row.points),
+            "equity": equity_text(row.equity),
             "rating": rating_text(row.rating),
+            "sources": [f"{value:.2f}" for value in points_by_source(row)],
+            "habits": [habit_text(heading, value) for heading, value in habits(row).items()],
             "games": f"{row.games:,}",
             "speed": speed_text(ranking.speeds.get(row.name)),
             "against": [None if other == row.name else matrix_cell(ranking, row.name, other) for other in names],
@@ -52,6 +71,7 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
             "second": pair.second,
             "wins": wins_text(pair.wins),
             "points": points_text(pair.points),
+            "equity": equity_text(pair.equity),
             "games": pair.games,
             "factor": "–" if pair.variance_factor is None else f"{pair.variance_factor:.2f}",
         }
@@ -64,7 +84,11 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
         pairs=pairs,
         # As images: two drawings in one page would share the ids of their parts.
         plots={name: f"data:image/svg+xml;base64,{b64encode(svg).decode()}" for name, svg in svgs.items()},
-        command=command_of(ranking),
+        commands=[command_of(ranking)] if len(ranking.config["runs"]) == 1 else [],
+        sources=list(SOURCES) if any(points_by_source(row) for row in ranking.rows) else [],
+        habits=list(habits(ranking.rows[0])),
+        cycles=cycles_text(ranking).splitlines(),
+        faults=faults_text(ranking).splitlines(),
     )
 
 

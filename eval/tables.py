@@ -13,7 +13,7 @@ from eval.results import Result, Row
 from eval.stats import Estimate
 
 UNKNOWN = "–"
-HEADINGS = ("match wins %", "points a deal", "equity a deal %", "Elo", "moves/s")
+HEADINGS = ("match wins\n%", "points\na deal", "equity\na deal, %", "Elo", "moves/s")
 _PLAIN: Any = {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False, "header_style": "bold underline"}
 
 
@@ -67,11 +67,13 @@ def _cells(ranking: Result, row: Row) -> list[str]:
 def main_table(ranking: Result) -> Table:
     """The table of all agents, best first."""
     table = Table(title=title_of(ranking), title_justify="left", **_PLAIN)
-    table.add_column("agent", overflow="fold")
-    for title in HEADINGS:
+    table.add_column("agent", overflow="fold", min_width=12)
+    measured = any(ranking.speeds.values())  # not where a store was read: times are no part of it
+    for title in HEADINGS if measured else HEADINGS[:-1]:
         table.add_column(title, justify="right", no_wrap=True)
     for row in ranking.rows:
-        table.add_row(Text(row.name, style="bold"), *_cells(ranking, row))
+        cells = _cells(ranking, row)
+        table.add_row(Text(row.name, style="bold"), *(cells if measured else cells[:-1]))
     return table
 
 
@@ -146,15 +148,21 @@ def habit_text(heading: str, value: float | None) -> str:
     """Cards with two digits, shares in per cent."""
     if value is None:
         return UNKNOWN
-    return f"{value:.2f}" if heading.startswith("cards") else f"{100 * value:.1f} %"
+    return f"{value:.2f}" if heading.startswith("cards") else f"{100 * value:.0f} %"
+
+
+def _narrow(title: str, headings: list[str]) -> Table:
+    """A table with many narrow columns, that fits a terminal of 80 characters."""
+    table = Table(title=title, title_justify="left", **_PLAIN)
+    table.add_column("", overflow="fold", min_width=16)
+    for heading in headings:
+        table.add_column(heading.replace(" ", "\n", 1), justify="right", no_wrap=True)
+    return table
 
 
 def sources_table(ranking: Result) -> Table:
     """Where every agent's points come from, a deal."""
-    table = Table(title="Points a deal by source", title_justify="left", **_PLAIN)
-    table.add_column("", overflow="fold")
-    for heading in SOURCES:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _narrow("Points a deal by source", list(SOURCES))
     for row in ranking.rows:
         table.add_row(Text(row.name, style="bold"), *(f"{value:.2f}" for value in points_by_source(row)))
     return table
@@ -162,10 +170,7 @@ def sources_table(ranking: Result) -> Table:
 
 def habits_table(ranking: Result) -> Table:
     """How every agent exchanges, announces and calls."""
-    table = Table(title="Cards exchanged, hands kept, hands named, Chicago", title_justify="left", **_PLAIN)
-    table.add_column("", overflow="fold")
-    for heading in habits(ranking.rows[0]):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _narrow("Cards exchanged, hands kept, hands named, Chicago", list(habits(ranking.rows[0])))
     for row in ranking.rows:
         cells = (habit_text(heading, value) for heading, value in habits(row).items())
         table.add_row(Text(row.name, style="bold"), *cells)

@@ -1,6 +1,7 @@
 """Rankings: what they compute, that they are the same however they are played, the command line and the report."""
 
 import base64
+import dataclasses
 import html.parser
 import json
 import os
@@ -336,14 +337,20 @@ class Page(html.parser.HTMLParser):
 
 def test_the_report_is_one_page_that_loads_nothing(three: Ranking, tmp_path: Path) -> None:
     page = three.write_report(tmp_path / "new" / "folder")
-    assert sorted(os.listdir(page.parent)) == ["intervals.png", "pairs.png", "ranking.html", "ranking.json"]
+    assert sorted(os.listdir(page.parent)) == [
+        "intervals.png",
+        "pairs.png",
+        "ranking.html",
+        "ranking.json",
+        "sources.png",
+    ]
     assert (page.parent / "ranking.json").read_text() == three.to_json()
     parsed = Page()
     parsed.feed(page.read_text("utf-8"))
     assert parsed.open == []
     assert len(parsed.ids) == len(set(parsed.ids))
     prefix = "data:image/svg+xml;base64,"
-    assert len(parsed.loads) == 2
+    assert len(parsed.loads) == 3
     for load in parsed.loads:
         assert load.startswith(prefix)
         assert ElementTree.fromstring(base64.b64decode(load.removeprefix(prefix))).tag.endswith("}svg")
@@ -352,8 +359,19 @@ def test_the_report_is_one_page_that_loads_nothing(three: Ranking, tmp_path: Pat
     assert "chicago eval rank random novice first --players 2 --rules pagat --boards 60 --matches 12 --seed 4" in text
     for row in three.rows:
         assert f"{100 * (row.wins.mean or 0):.1f} [" in text
-    for name in ("intervals.png", "pairs.png"):
+    for name in ("intervals.png", "pairs.png", "sources.png"):
         assert (page.parent / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_checkpoints_over_training_are_drawn_where_there_are_several(three: Ranking, tmp_path: Path) -> None:
+    steps = {"random": None, "novice": 2_000_000, "first": 1_000_000}
+    entrants = [{"name": name, "spec": name, "files": {}, "steps": steps[name]} for name in steps]
+    drawn = dataclasses.replace(three, config={**three.config, "entrants": entrants})
+    page = drawn.write_report(tmp_path)
+    assert "Checkpoints over training" in page.read_text("utf-8")
+    assert (tmp_path / "learning.png").read_bytes().startswith(b"\x89PNG")
+    assert "Checkpoints over training" not in three.write_report(tmp_path / "none").read_text("utf-8")
+    assert not (tmp_path / "none" / "learning.png").exists()
 
 
 def test_names_cannot_write_into_the_page(tmp_path: Path) -> None:

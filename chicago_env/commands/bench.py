@@ -29,11 +29,12 @@ def run(config: Config) -> int:
     if config.json:
         cli.print_json({"machine": machine, "figures": [figure._asdict() for figure in figures]})
     else:
-        _print_table(machine, figures)
+        print_table(machine, figures)
     return cli.OK
 
 
-def _print_table(machine: dict[str, Any], figures: list[Any]) -> None:
+def print_table(machine: dict[str, Any], figures: list[Any]) -> None:
+    """Prints figures with their goals."""
     from rich.console import Console  # noqa: PLC0415 - not needed for --help
     from rich.table import Table  # noqa: PLC0415 - as above
 
