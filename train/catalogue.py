@@ -31,7 +31,7 @@ from train.log import LOG
 OPPONENTS = ("heuristic:expert", "heuristic:tricks", "heuristic:poker", "heuristic:novice", "random")
 """Who checkpoints are rated against."""
 
-BOARDS, MATCHES, SEED = 500, 1000, 1_000_003
+BOARDS, MATCHES, SEED = 2000, 3000, 1_000_003
 """Boards of single deals and of whole matches against each opponent, shared out evenly over the kinds of games where there
 are more than `FULL` of them, and their seed, which no evaluation in training has."""
 
