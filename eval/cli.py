@@ -10,5 +10,7 @@ COMMANDS = (
     Command("eval compare", "eval.commands.compare", "compare two results"),
     Command("eval merge", "eval.commands.merge", "put the games of several stores into one"),
     Command("eval export", "eval.commands.export", "write the games of a store as JSON, CSV or records"),
+    # by name alone: it is offered where training is installed
+    Command("eval exploit", "train.commands.exploit", "train best responses against an agent"),
     Command("eval bench", "eval.commands.bench", "measure how fast the arena plays"),
 )

@@ -23,7 +23,6 @@ COMMANDS = (
     Command("demo", "train.commands.demo", "train an agent for two minutes and rank it"),
     Command("train", "train.commands.train", "train an agent by self-play"),
     *EVAL_COMMANDS,
-    Command("eval exploit", "train.commands.exploit", "train best responses against an agent"),
     Command("play", "agents.commands.play", "play against agents yourself, in the terminal"),
     Command("agents export", "agents.commands.export", "write the network of a checkpoint as ONNX"),
     Command("agents", "agents.commands.listing", "list the agents there are"),
