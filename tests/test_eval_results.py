@@ -140,3 +140,18 @@ def test_a_match_seats_one_agent_in_each_seat(capsys: pytest.CaptureFixture[str]
     for words in (["random"], [*THREE, "--players", "4"]):
         assert run(["eval", "match", *words]) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_bench_says_how_fast_and_how_many_boards(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("eval.bench.HEURISTICS", tuple(BOTH))
+    monkeypatch.setattr("eval.bench.CHECKPOINT", "heuristic:poker")
+    assert run(["eval", "bench", "--quick", "--workers", "1", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    figures = {figure["name"]: figure["value"] for figure in data["figures"]}
+    assert list(figures) == ["deals", "matches", "boards", "pairs"]
+    assert figures["deals"] > 0
+    # a pair's board is in [0, 1]: never more than this many for ±1 %, and not few among three agents
+    assert 100 < figures["boards"] <= 0.25 * (1.97 / 0.01) ** 2 * 1.3
+    assert figures["pairs"] > 0

@@ -1,5 +1,6 @@
 """Result stores: what is in them, that nothing is lost, that the same games are the same bytes, that nothing is believed."""
 
+import dataclasses
 import json
 import os
 import resource
@@ -173,14 +174,18 @@ def test_other_agents_are_refused(store: Path) -> None:
 
 def test_a_checkpoint_is_known_by_its_content(tmp_path: Path) -> None:
     pytest.importorskip("torch")
+    from agents.checkpoint import read_checkpoint, save_checkpoint
+
     source = ROOT / "checkpoints" / "ppo-2p.safetensors"
     path = tmp_path / "mine.safetensors"
     path.write_bytes(source.read_bytes())
     (entrant,) = check_plan({"mine": str(path)}).entrants
-    path.write_bytes(source.read_bytes() + b" ")
+    net, info = read_checkpoint(source)
+    save_checkpoint(path, net, dataclasses.replace(info, seed=info.seed + 1))
     (changed,) = check_plan({"mine": str(path)}).entrants
     assert entrant.files.keys() == changed.files.keys() == {str(path)}
     assert entrant.files != changed.files
+    assert entrant.steps == changed.steps == info.steps
     (named,) = check_plan({"mine": "ppo-2p"}).entrants
     assert list(named.files.values()) == list(entrant.files.values())
 
