@@ -130,8 +130,8 @@ class StateError(ChicagoError, ValueError):
     """A saved state that is corrupt, or that was saved by something else."""
 
 
-class CheckpointError(ChicagoError, ValueError):
-    """A file of weights or of training that is damaged, foreign, or made for another version of the game.
+class FileError(ChicagoError, ValueError):
+    """A file that holds something else than it should; the kinds of files have errors of their own below this one.
 
     Attributes:
         path: the file.
@@ -145,6 +145,10 @@ class CheckpointError(ChicagoError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+
+class CheckpointError(FileError):
+    """A file of weights or of training that is damaged, foreign, or made for another version of the game."""
 
 
 class UsageError(ChicagoError, ValueError):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chicago_env.errors import ChicagoError
+from chicago_env.errors import FileError
 from eval.boards import KINDS, Kind
 from eval.ranking import ranking_of, scores_of_store
 from eval.results import FORMAT as RANKING
@@ -25,16 +25,8 @@ _FIGURES = {"points_per_deal": "deal", "match_wins": "match", "equity_per_deal":
 """Figures of an agent, and the kind of boards that each is a mean over."""
 
 
-class ResultError(ChicagoError, ValueError):
+class ResultError(FileError):
     """A file that is no result of a ranking."""
-
-    def __init__(self, path: object, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path = path
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
 
 
 class Difference(NamedTuple):

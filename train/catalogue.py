@@ -122,7 +122,7 @@ def page(folder: Path = CHECKPOINTS) -> str:
     infos = {path: read_info(path) for path in files}
     text += "".join(_row(path, info) for path, info in infos.items())
     for path, info in infos.items():
-        text += _strength(path, info) + _reproduce(info, path)
+        text += _strength(path, info) + _reproduce(path, info)
     return text
 
 
@@ -161,7 +161,7 @@ def _strength(path: Path, info: CheckpointInfo) -> str:
     return text
 
 
-def _reproduce(info: CheckpointInfo, path: Path) -> str:
+def _reproduce(path: Path, info: CheckpointInfo) -> str:
     name = path.name.removesuffix(SUFFIX)
     training = {key: value for key, value in info.training.items() if key in _KEYS}
     standard = TrainConfig().to_dict()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from chicago_env.errors import ChicagoError
+from chicago_env.errors import FileError
 
 APPLICATION_ID = 0x43686367
 """`Chcg`, in the header of the file."""
@@ -59,21 +59,8 @@ ORDER = {
 """The order of each table's rows in the file."""
 
 
-class StoreError(ChicagoError, ValueError):
-    """A result store that is damaged, foreign, in use, full, or about something else.
-
-    Attributes:
-        path: the file.
-        reason: what is wrong.
-    """
-
-    def __init__(self, path: object, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path = path
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
+class StoreError(FileError):
+    """A result store that is damaged, foreign, in use, full, or about something else."""
 
 
 _REASONS = {
