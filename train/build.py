@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from agents import load
-from agents.networks import NetworkAgent, NetworkConfig
+from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
 from chicago_env.errors import UsageError
 from chicago_env.notation import parse_rules
 from chicago_env.setup import MAX_DEALS
@@ -114,6 +114,19 @@ def begin_with(model: SelfPlayPPO, spec: str) -> None:
     agent = load(spec)
     if not isinstance(agent, NetworkAgent):
         raise UsageError(f"init: {spec!r} is no checkpoint")
-    if agent.net.config != model.policy.net.config:
-        raise UsageError(f"init: {spec} is a network for other rules, players or layers than this run trains")
-    model.policy.net.load_state_dict(agent.net.state_dict())
+    net = model.policy.net
+    ours, theirs = net.config, agent.net.config
+    if theirs.hidden != ours.hidden or not (set(theirs.rules) <= set(ours.rules) and set(theirs.players) <= set(ours.players)):
+        raise UsageError(f"init: {spec} is a network of other layers, or for other games than this run trains")
+    net.load_state_dict(_widened(agent.net, net))
+
+
+def _widened(small: PolicyValueNet, large: PolicyValueNet) -> dict[str, torch.Tensor]:
+    """The weights of a network in the shape of one with the same layers, made for its games and others.
+
+    What only the larger one sees gets weights of 0: in the games of the smaller both play alike.
+    """
+    state = dict(small.state_dict())
+    first = torch.zeros(state["hidden.0.weight"].shape[0], large.inputs)
+    first[:, torch.isin(large.columns, small.columns)] = state["hidden.0.weight"]
+    return state | {"hidden.0.weight": first}

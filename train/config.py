@@ -33,7 +33,7 @@ class TrainConfig:
     rules: tuple[str, ...] = ("pagat",)
     """Rules: presets or their variants, e.g. pagat+target=51; several share one network."""
     init: str | None = None
-    """Begin with the weights of a checkpoint, a name or a path, made for the same rules, players and layers."""
+    """Begin with the weights of a checkpoint, a name or a path, with the same layers, for some or all of the games."""
     teacher: str | None = None
     """An agent that is imitated first, e.g. heuristic:expert."""
     teacher_share: float = 0.1
