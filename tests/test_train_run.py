@@ -15,6 +15,7 @@ import torch
 import agents
 from agents.checkpoint import SUFFIX, read_info, read_tensors, write_tensors
 from agents.networks import MAX_LAYERS, MAX_WIDTH
+from chicago_env import BatchEnv
 from chicago_env.errors import CheckpointError, UsageError
 from train import callback, catalogue, state
 from train import config as config_module
@@ -155,8 +156,28 @@ def test_a_run_begins_with_the_weights_of_a_checkpoint(tmp_path) -> None:
     assert same(weights(tmp_path / "c"), weights(tmp_path / "d"))
     with pytest.raises(UsageError, match="no checkpoint"):
         train(replaced(init="random"), tmp_path / "e", threads=1)
-    with pytest.raises(UsageError, match="other rules, players or layers"):
+    with pytest.raises(UsageError, match="other layers, or for other games"):
         train(replaced(init="ppo-2p"), tmp_path / "f", threads=1)
+
+
+def test_a_network_for_more_games_plays_the_old_ones_alike(tmp_path) -> None:
+    train(replaced(steps=256), tmp_path / "a", threads=1)
+    first = tmp_path / "a" / "agent.safetensors"
+    more = replaced(init=str(first), players=(2, 4), rules=("pagat", "open-card"), learning_rate=0.0, steps=256)
+    train(more, tmp_path / "b", threads=1)
+    small, large = (agents.load(str(tmp_path / name / "agent.safetensors")) for name in "ab")
+    assert large.net.inputs > small.net.inputs
+    batch = BatchEnv(64, 2, "pagat", 5)
+    step = batch.reset()
+    with torch.no_grad():
+        for _ in range(60):
+            for ours, theirs in zip(
+                *(agent.net(torch.from_numpy(step.observation)) for agent in (small, large)), strict=True
+            ):
+                assert torch.allclose(ours, theirs, atol=1e-5)
+            step = batch.step(step.mask.argmax(axis=1))
+    with pytest.raises(UsageError, match="other layers, or for other games"):
+        train(replaced(init=str(tmp_path / "b" / "agent.safetensors")), tmp_path / "c", threads=1)
 
 
 def test_seeds_count(tmp_path) -> None:
