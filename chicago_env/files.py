@@ -1,11 +1,12 @@
-"""Writing files so that nothing is lost: a file is there complete, or as it was before."""
+"""Writing files so that nothing is lost, and reading those of strangers within bounds."""
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         if path.is_dir():
             raise IsADirectoryError(21, "Is a directory", str(path))
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
@@ -59,6 +60,36 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def read_json(path: str | os.PathLike[str], most: int) -> Any:
+    """What a JSON file of at most `most` bytes holds, numbers that are not finite left out.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is larger, no JSON in UTF-8, or made to take memory (`crowded`).
+    """
+    with open(path, "rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"larger than {most:,} bytes")
+    if crowded(data):
+        raise ValueError("nothing but lists and objects")
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number != 0:
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
 
 
 def crowded(data: bytes) -> bool:

@@ -1,6 +1,5 @@
 """Two results side by side: what each agent gained from one to the other, and what differs in how they were played."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chicago_env.errors import FileError
+from chicago_env.files import read_json
 from eval.boards import KINDS, Kind
 from eval.ranking import ranking_of, scores_of_store
 from eval.results import FORMAT as RANKING
@@ -20,6 +20,7 @@ from eval.store.file import differences
 FORMAT, VERSION = "chicago-comparison", 1
 
 _MAX_BYTES = 1 << 28
+_HUGE = 1e12  # no figure is as large
 _ASKED = ("players", "rules", "field", "boards", "matches", "seed", "max_deals", "max_faults", "anchor", "versions")
 _FIGURES = {"points_per_deal": "deal", "match_wins": "match", "equity_per_deal": "deal"}
 """Figures of an agent, and the kind of boards that each is a mean over."""
@@ -71,12 +72,10 @@ def load_result(path: str | os.PathLike[str]) -> Loaded:
     if head.startswith(b"SQLite"):
         with Store.reading(path) as store:
             return Loaded(ranking_of(store).to_dict(), {kind: scores_of_store(store, kind) for kind in KINDS})
-    if path.stat().st_size > _MAX_BYTES:
-        raise ResultError(path, "is too large for a result")
     try:
-        data = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        raise ResultError(path, "is neither a store nor the JSON of a ranking") from None
+        data = read_json(path, _MAX_BYTES)
+    except ValueError as error:
+        raise ResultError(path, f"is neither a store nor the JSON of a ranking: {error}") from None
     _check(path, data)
     return Loaded(data, None)
 
@@ -87,8 +86,8 @@ def _check(path: Path, data: Any) -> None:
     if data.get("version") != RANKING_VERSION:
         raise ResultError(path, f"is of version {data.get('version')}; this program knows version {RANKING_VERSION}")
 
-    def number(value: object) -> bool:
-        return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    def number(value: Any) -> bool:
+        return value is None or (type(value) in (int, float) and abs(value) < _HUGE)
 
     try:
         for row in data["table"]:
@@ -100,6 +99,8 @@ def _check(path: Path, data: Any) -> None:
             if not good:
                 raise TypeError
         if not isinstance(data["seed"], int) or not all(isinstance(data[name], int) for name in ("boards", "matches")):
+            raise TypeError
+        if not all(isinstance(entrant["name"], str) for entrant in data["entrants"]):
             raise TypeError
     except (KeyError, TypeError, IndexError):
         raise ResultError(path, "is damaged: figures are missing") from None
@@ -151,7 +152,7 @@ def compare(first: Loaded, second: Loaded) -> dict[str, Any]:
     """
     a, b = first.data, second.data
     plans = differences({k: a.get(k) for k in _ASKED}, {k: b.get(k) for k in _ASKED}, ("in the first", "in the second"))
-    entrants = [{e["name"]: e for e in data.get("entrants", [])} for data in (a, b)]
+    entrants = [{e["name"]: e for e in data["entrants"]} for data in (a, b)]
     rows = [{row["agent"]: row for row in data["table"]} for data in (a, b)]
     plans += [f"agent {name} is in the first only" for name in rows[0] if name not in rows[1]]
     plans += [f"agent {name} is in the second only" for name in rows[1] if name not in rows[0]]

@@ -11,7 +11,7 @@ import numpy as np
 from agents.base import Agent
 from agents.equity import POINTS_PER_DEAL
 from chicago_env.errors import SetupError
-from chicago_env.files import replacing
+from chicago_env.files import read_json, replacing
 from chicago_env.notation import format_rules, parse_rules
 from chicago_env.rules import Rules, check_players
 from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
@@ -25,6 +25,8 @@ from eval.stats import Estimate, mean_interval, variance_factor
 
 FORMAT, VERSION = "chicago-sprt", 1
 
+_MAX_BYTES = 1 << 30  # of a file: 100 million boards fill more, but a verdict never takes so many
+_FOREVER, _HUGE = 1 << 60, 1e6  # no fault and no point beyond
 _DIGITS = 12  # of values: what is even up to rounding is to be even
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -317,6 +319,10 @@ def sprt(
     return result
 
 
+class _OtherTestError(Exception):
+    """A file of another test."""
+
+
 class _Log:
     """What a file of a test has."""
 
@@ -336,20 +342,26 @@ class _Log:
     def _read(self, path: Path) -> None:
         games = len(lineups(self.plan.players))
         try:
-            data = json.loads(path.read_bytes())
+            data = read_json(path, _MAX_BYTES)
             if data["format"] != FORMAT or data["version"] != VERSION or data["plan"] != self.plan.to_dict():
-                raise SetupError(f"{path}: is of another test; it stays as it is")
+                raise _OtherTestError
             values, points, luck = (np.array(data[name], dtype=float) for name in ("values", "points", "luck"))
             shape = (len(values), games) if len(values) else (0,)
             other = shape if self.plan.kind == "deal" or not len(values) else (len(values), 0)
             if (values.shape, points.shape, luck.shape) != (shape, shape, other) or len(values) % self.plan.design.look:
                 raise ValueError
+            for numbers, most in ((values, 1 + 1e-9), (points, _HUGE), (luck, _HUGE)):
+                if np.abs(numbers).max(initial=0) > most:
+                    raise ValueError
             self.values, self.points, self.luck = values.tolist(), points.tolist(), luck.tolist()
-            self.faults = [int(count) for count in data["faults"]]
-            self.forfeit = (data["result"] or {}).get("forfeit", "")
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, SetupError):
-                raise
+            first, second = data["faults"]
+            self.faults = [check_int("faults", count, 0, _FOREVER) for count in (first, second)]
+            self.forfeit = "" if data["result"] is None else data["result"].get("forfeit", "")
+            if self.forfeit not in ("", self.plan.first, self.plan.second):
+                raise ValueError
+        except _OtherTestError:
+            raise SetupError(f"{path}: is of another test; it stays as it is") from None
+        except (SetupError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise SetupError(f"{path}: is no file of a sequential test, or damaged; it stays as it is") from None
 
     def write(self, result: Result | None) -> None:

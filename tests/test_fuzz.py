@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import agents
 from chicago_env.chicago_v0 import raw_env
-from chicago_env.errors import RecordError, StateError, UsageError
+from chicago_env.errors import RecordError, SetupError, StateError, UsageError
 from chicago_env.files import crowded
 from chicago_env.game import Game
 from chicago_env.records import read_records, record_of_game, write_records
@@ -145,3 +146,34 @@ def test_a_configuration_without_end_is_not_read_to_its_end(tmp_path) -> None:
         read_config(path)
     path.write_bytes(b'{"name": "x"}'.ljust(MAX_CONFIG))
     assert read_config(path).name == "x"
+
+
+def test_finds(tmp_path) -> None:
+    """What fuzzing found: each is refused as its parser refuses other things."""
+    from eval.compare import ResultError, load_result
+    from eval.sprt import make_plan
+    from eval.sprt import sprt as run_sprt
+    from eval.store import Store, StoreError
+
+    # the error of SQLite quotes a damaged name, and cannot be decoded
+    whole = TARGETS["store"].seeds()[0]
+    at = whole.index(b"CREATE TABLE games")
+    (tmp_path / "a.db").write_bytes(whole[: at + 13] + b"\xc7" + whole[at + 14 :])
+    with pytest.raises(StoreError, match="is damaged"), Store.reading(tmp_path / "a.db"):
+        pass
+
+    ranking = json.loads(TARGETS["result"].seeds()[0])
+    for changed in (
+        {**ranking, "entrants": [["name"]]},
+        {**ranking, "table": [{**ranking["table"][0], "points_per_deal": {"mean": 10**400, "low": 0, "high": 0}}]},
+    ):
+        (tmp_path / "a.json").write_text(json.dumps(changed))
+        with pytest.raises(ResultError, match="is damaged"):
+            load_result(tmp_path / "a.json")
+
+    test = json.loads(TARGETS["sprt-file"].seeds()[0])
+    for name, value in (("faults", [0, 1e300]), ("faults", [0]), ("values", [[1e300, 0.0]] * 2), ("result", [])):
+        (tmp_path / "a.json").write_text(json.dumps({**test, name: value}))
+        novice, plan = agents.load("heuristic:novice"), make_plan("a", "b", look=2, cap=4)
+        with pytest.raises(SetupError, match="no file of a sequential test"):
+            run_sprt(plan, novice, novice, out=tmp_path / "a.json")

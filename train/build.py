@@ -116,7 +116,9 @@ def begin_with(model: SelfPlayPPO, spec: str) -> None:
         raise UsageError(f"init: {spec!r} is no checkpoint")
     net = model.policy.net
     ours, theirs = net.config, agent.net.config
-    if theirs.hidden != ours.hidden or not (set(theirs.rules) <= set(ours.rules) and set(theirs.players) <= set(ours.players)):
+    if theirs.hidden != ours.hidden or not (
+        set(theirs.rules) <= set(ours.rules) and set(theirs.players) <= set(ours.players)
+    ):
         raise UsageError(f"init: {spec} is a network of other layers, or for other games than this run trains")
     net.load_state_dict(_widened(agent.net, net))
 

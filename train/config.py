@@ -1,13 +1,13 @@
 """Configuration of a training run."""
 
 import dataclasses
-import json
 import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from chicago_env.errors import UsageError
+from chicago_env.files import read_json
 from chicago_env.notation import parse_rules
 from chicago_env.rules import check_players, suggestion
 
@@ -227,12 +227,8 @@ def read_config(path: Path) -> TrainConfig:
         UsageError: no such file, no JSON object, an unknown key or an impossible value.
     """
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_CONFIG + 1)
-        if len(text) > MAX_CONFIG:
-            raise ValueError(f"larger than {MAX_CONFIG:,} bytes")
-        data = json.loads(text.decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        data = read_json(path, MAX_CONFIG)
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as a training configuration: {error}") from None
     if not isinstance(data, dict):
         raise UsageError(f"{path}: a training configuration is a JSON object")

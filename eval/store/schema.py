@@ -86,6 +86,8 @@ def naming_errors(path: object) -> Iterator[None]:
         else:
             reason = _REASONS.get(code, str(error))
         raise StoreError(path, reason) from error
+    except UnicodeDecodeError as error:  # what SQLite says of a damaged file quotes it
+        raise StoreError(path, "is damaged") from error
 
 
 def create(connection: sqlite3.Connection) -> None:

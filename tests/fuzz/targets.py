@@ -10,6 +10,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -225,6 +226,103 @@ def config_seeds() -> list[bytes]:
     return [json.dumps(TrainConfig().to_dict()).encode()]
 
 
+@allowed
+def bot_hello(data: bytes) -> None:
+    from agents.bots.messages import parse_hello
+    from agents.bots.process import BotFailure
+
+    with suppress(BotFailure):
+        parse_hello(data)
+
+
+@allowed
+def bot_answer(data: bytes) -> None:
+    from agents.bots.messages import parse_answer
+    from agents.bots.process import BotFailure
+
+    observation, mask = _bot_question()
+    with suppress(BotFailure):
+        assert mask[parse_answer(data, 7, mask, observation)]
+
+
+@functools.cache
+def _bot_question() -> tuple[np.ndarray, np.ndarray]:
+    game = played(2, "pagat", 0)
+    return game.observation(), game.mask()
+
+
+def bot_answer_seeds() -> list[bytes]:
+    return [b'{"type":"action","turn":7,"action":3}', b'{"type":"action","turn":7,"action":"keep all"}']
+
+
+@allowed
+def result(data: bytes) -> None:
+    """A store, or the JSON of a ranking, and the comparison with itself."""
+    from eval.compare import compare, load_result
+
+    with _file(data, ".json") as path:
+        loaded = load_result(path)
+    compare(loaded, loaded)
+
+
+@allowed
+def store(data: bytes) -> None:
+    """A store, read, exported and gone on with."""
+    from eval.ranking import ranking_of
+    from eval.store import Store
+    from eval.store.export import records as records_of
+    from eval.store.export import write_csv, write_json
+
+    with _file(data, ".db") as path, Store.reading(path) as found:
+        ranking_of(found).text()
+        write_csv(found, io.StringIO())
+        write_json(found, io.StringIO())
+        for _ in records_of(found):
+            pass
+
+
+@functools.cache
+def _results() -> tuple[bytes, bytes]:
+    """A small store with records, and the JSON of its ranking."""
+    from eval import rank
+
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        path = Path(folder, "games.db")
+        both = {"a": "random", "b": "heuristic:novice"}
+        ranking = rank(both, boards=2, matches=2, max_deals=3, records=True, store=path)
+        return path.read_bytes(), ranking.to_json().encode()
+
+
+def store_seeds() -> list[bytes]:
+    return [_results()[0]]
+
+
+def result_seeds() -> list[bytes]:
+    return [_results()[1]]
+
+
+@allowed
+def sprt_file(data: bytes) -> None:
+    from eval.sprt import make_plan, sprt
+
+    with _file(data, ".json") as path:
+        sprt(make_plan("a", "b", look=2, cap=4), registry.load("random"), registry.load("random"), out=path)
+
+
+@functools.cache
+def _sprt_file() -> bytes:
+    with _file(b"", ".json") as path:
+        path.unlink()
+        from eval.sprt import make_plan, sprt
+
+        sprt(make_plan("a", "b", look=2, cap=4), registry.load("random"), registry.load("random"), out=path)
+        return path.read_bytes()
+
+
+def sprt_seeds() -> list[bytes]:
+    return [_sprt_file()]
+
+
 class _file:
     """A file with these bytes, gone afterwards."""
 
@@ -260,5 +358,12 @@ TARGETS = {
     ),
     "checkpoint": Target(checkpoint, checkpoint_seeds),
     "checkpoint-metadata": Target(checkpoint_metadata, metadata_seeds, json=True),
+    "bot-hello": Target(
+        bot_hello, _texts('{"type":"hello","protocol":1,"name":"a","version":"1","raw":true}'), json=True
+    ),
+    "bot-answer": Target(bot_answer, bot_answer_seeds, json=True),
+    "result": Target(result, result_seeds, json=True),
+    "store": Target(store, store_seeds),
+    "sprt-file": Target(sprt_file, sprt_seeds, json=True),
     "train-config": Target(train_config, config_seeds, json=True),
 }
