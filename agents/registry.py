@@ -187,13 +187,14 @@ def load(spec: str | os.PathLike[str]) -> Agent:
         raise AgentSpecError(spec, "a spec is text, or a path")
     if not spec:
         raise AgentSpecError(spec, "no name given" + suggestion("", names()))
-    if spec == PREFIX or spec.startswith((f"{PREFIX}:", f"{PREFIX}?")):
-        return _load_bot(spec)
+    bot = bot_spec(spec)
+    if bot is not None:
+        return _load_bot(spec, bot)
     name, mark, text = spec.partition("?")
     if name in REGISTRY:
         entry = REGISTRY[name]
         return entry.make(**read_options(spec, text if mark else None, entry.options))
-    file = _checkpoint_of(spec)
+    file = checkpoint_of(spec)
     if file is not None:
         given = None if spec.endswith(SUFFIX) or "?" not in spec else spec.rpartition("?")[2]
         return _load_checkpoint(file, **read_options(spec, given, _CHECKPOINT_OPTIONS))
@@ -201,7 +202,7 @@ def load(spec: str | os.PathLike[str]) -> Agent:
     raise AgentSpecError(spec, f"no agent of that name{hint}, or the path of a {SUFFIX} file")
 
 
-def _checkpoint_of(spec: str) -> Path | None:
+def checkpoint_of(spec: str) -> Path | None:
     """The file of a checkpoint whose spec may have options; None if it names none."""
     if spec.endswith(SUFFIX):
         return _existing(spec)
@@ -224,7 +225,7 @@ def checkpoint_file(spec: str) -> Path:
     Raises:
         AgentSpecError: no such checkpoint.
     """
-    file = _checkpoint_of(spec)
+    file = checkpoint_of(spec)
     if file is None:
         hint = suggestion(spec, checkpoints())
         raise AgentSpecError(spec, f"no checkpoint of that name{hint}, or its path *{SUFFIX}")
@@ -267,16 +268,48 @@ def read_options(spec: str, text: str | None, readers: Mapping[str, Callable[[st
     return values
 
 
-def _load_bot(spec: str) -> Agent:
-    from agents.bots.agent import BotAgent  # noqa: PLC0415 - only where a program plays
+class BotSpec(NamedTuple):
+    """What a spec says of a program that plays.
 
+    Attributes:
+        words: program and arguments.
+        limits: what it may use.
+        log: file for its standard error, where one is named.
+    """
+
+    words: list[str]
+    limits: Limits
+    log: str | None
+
+
+def bot_spec(spec: str) -> BotSpec | None:
+    """What `exec:COMMAND` says; None where the spec names no program.
+
+    Raises:
+        AgentSpecError: no command, no such option, or a value that is not allowed.
+    """
+    if spec != PREFIX and not spec.startswith((f"{PREFIX}:", f"{PREFIX}?")):
+        return None
     text, command = split_spec(spec)
     options = read_options(spec, text, READERS)
     log = options.pop("log", None)
     try:
-        return BotAgent(split_command(command), Limits(**options), log=log, name=spec)
-    except (ValueError, FileNotFoundError) as error:
-        raise AgentSpecError(spec, f"{error}; a bot is written exec:COMMAND, or exec?key=value:COMMAND") from None
+        return BotSpec(split_command(command), Limits(**options), log)
+    except ValueError as error:
+        raise _no_bot(spec, error) from None
+
+
+def _no_bot(spec: str, error: Exception) -> AgentSpecError:
+    return AgentSpecError(spec, f"{error}; a bot is written exec:COMMAND, or exec?key=value:COMMAND")
+
+
+def _load_bot(spec: str, bot: BotSpec) -> Agent:
+    from agents.bots.agent import BotAgent  # noqa: PLC0415 - only where a program plays
+
+    try:
+        return BotAgent(bot.words, bot.limits, log=bot.log, name=spec)
+    except FileNotFoundError as error:
+        raise _no_bot(spec, error) from None
 
 
 def _load_checkpoint(path: Path, **options: Any) -> Agent:

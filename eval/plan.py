@@ -1,10 +1,8 @@
 """What an event plays: who, by which rules, on which boards, in which seats. All of it is checked before anything is played."""
 
 import dataclasses
-import hashlib
 import itertools
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -18,6 +16,7 @@ from chicago_env.notation import format_rules, parse_rules
 from chicago_env.rules import Rules, check_players, suggestion
 from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
 from eval.boards import KINDS, Kind, board_root, lineups, pairs
+from eval.entrants import Entrant, entrants_of
 from eval.extras import STATISTICS, require
 from eval.rng import TABLES
 from eval.sources import COLUMNS
@@ -42,27 +41,6 @@ FIELDS: tuple[Field, ...] = get_args(Field)
 
 Two agents at more than two seats: one against P - 1 of the other in every seat, and the other way round.
 """
-
-
-@dataclasses.dataclass(frozen=True)
-class Entrant:
-    """An agent that takes part.
-
-    Attributes:
-        name: what it is called; no other has the same.
-        spec: what `agents.load` takes; None for an object that was handed in, which nothing but its name identifies.
-        files: SHA-256 of every file that the spec reads, by the name the spec has for it.
-        steps: decisions that a checkpoint was trained on; None for other agents.
-    """
-
-    name: str
-    spec: str | None
-    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    steps: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {"name": self.name, "spec": self.spec, "files": dict(self.files), "steps": self.steps}
 
 
 class Unit(NamedTuple):
@@ -172,50 +150,6 @@ def _draw(root: int, number: int, count: int, players: int) -> list[int]:
     key = key_of(root, TABLES, number, 0)
     pool = list(range(count))
     return [pool.pop(int(unit(key, seat) * len(pool))) for seat in range(players)]
-
-
-def entrants_of(agents: Mapping[str, Agent | str]) -> tuple[Entrant, ...]:
-    """What identifies each agent: nothing but its name where it is an object, else spec and files."""
-    return tuple(
-        Entrant(name, agent, files_of(agent), steps_of(agent)) if isinstance(agent, str) else Entrant(name, None)
-        for name, agent in agents.items()
-    )
-
-
-def files_of(spec: str) -> dict[str, str]:
-    """SHA-256 of the checkpoints that a spec reads, by the name that it has for each.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
-    from agents.registry import SUFFIX, checkpoints  # noqa: PLC0415 - not where agents are handed in
-
-    known, digests = checkpoints(), {}
-    name, _, options = spec.partition("?")
-    values = [value for part in options.split("&") for key, _, value in [part.partition("=")] if key == "checkpoint"]
-    if name == "search:policy" and not values:
-        values = ["ppo-2p"]
-    for word in (spec, name, *values):
-        path = Path(word) if word.endswith(SUFFIX) else known.get(word)
-        if path is not None:
-            digests[word] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return digests
-
-
-def steps_of(spec: str) -> int | None:
-    """Decisions that a checkpoint was trained on; None where the spec is something else.
-
-    Raises:
-        CheckpointError: it cannot be read.
-    """
-    from agents.registry import SUFFIX, checkpoints  # noqa: PLC0415 - not where agents are handed in
-
-    path = Path(spec) if spec.endswith(SUFFIX) else checkpoints().get(spec)
-    if path is None:
-        return None
-    from agents.checkpoint import read_info  # noqa: PLC0415 - torch only where a network runs
-
-    return read_info(path).steps
 
 
 def is_name(name: object) -> bool:

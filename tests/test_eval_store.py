@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.registry import AgentSpecError
 from eval import rank
 from eval.boards import KINDS
 from eval.plan import check_plan
@@ -188,6 +189,24 @@ def test_a_checkpoint_is_known_by_its_content(tmp_path: Path) -> None:
     assert entrant.steps == changed.steps == info.steps
     (named,) = check_plan({"mine": "ppo-2p"}).entrants
     assert list(named.files.values()) == list(entrant.files.values())
+    (greedy,) = check_plan({"mine": "ppo-2p?greedy=yes"}).entrants
+    assert (greedy.steps, list(greedy.files.values())) == (named.steps, list(named.files.values()))
+
+
+def test_a_program_is_known_by_its_files_and_limits(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.py").write_text("1")
+    bots = {"quick": "exec:python3 bot.py", "slow": "exec?move=5&bank=60:python3 bot.py --bot.py"}
+    quick, slow = (entrant.to_dict() for entrant in check_plan(bots).entrants)
+    assert (quick["limits"]["move"], quick["limits"]["bank"]) == (1, 10)
+    assert (slow["limits"]["move"], slow["limits"]["bank"]) == (5, 60)
+    assert quick["files"].keys() == slow["files"].keys() == {"bot.py"}
+    (tmp_path / "bot.py").write_text("2")
+    changed, _ = (entrant.to_dict() for entrant in check_plan(bots).entrants)
+    assert changed["files"] != quick["files"]
+    assert {**changed, "files": 0} == {**quick, "files": 0}
+    with pytest.raises(AgentSpecError, match="a bot is written exec:COMMAND"):
+        check_plan({"none": "exec:"})
 
 
 def damage(path: Path, how: str) -> None:
