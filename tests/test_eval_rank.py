@@ -20,6 +20,7 @@ from chicago_env.errors import MissingExtra, RulesError, SetupError
 from chicago_env.layout import layout_hash
 from chicago_env.records import read_records, verify_record
 from eval import Progress, Ranking, rank
+from eval.commands.outputs import by_name, name_of
 from eval.plan import check_plan
 from eval.play import Games
 from eval.ranking import ranking_of
@@ -527,3 +528,15 @@ def test_a_folder_that_cannot_be_written_is_seen_before_anything_is_played(
         error = capsys.readouterr().err
         assert str(tmp_path / "file") in error
         assert len(error.splitlines()) == 1
+
+
+def test_names_of_agents_on_the_command_line() -> None:
+    specs = ["a/x.safetensors", "b/x.safetensors", "random", "a/x.safetensors", "c/random.safetensors", "random"]
+    named = by_name(specs, "")
+    names = ["x", "b/x.safetensors", "random", "x#2", "c/random.safetensors", "random#2"]
+    assert list(named.items()) == list(zip(names, specs, strict=True))
+    assert [name_of(agent, named) for agent in ("x", "b/x.safetensors", "a/x.safetensors", "none")] == [
+        "x", "b/x.safetensors", "x", "none",
+    ]  # fmt: skip
+    for count in range(1, len(specs)):
+        assert list(by_name(specs[:count], "")) == names[:count]

@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -20,18 +20,34 @@ STDOUT = "-"
 
 
 def by_name(specs: Sequence[str], example: str) -> dict[str, str]:
-    """The specs by the names of the agents: a spec, and `SPEC#2` and so on where it is given again.
+    """The specs by the names of the agents.
+
+    A name is the spec; of the path of a checkpoint the name of the file, where no agent before it is called so. A spec
+    that is given again is `NAME#2` and so on. Further agents at the end change no name.
 
     Raises:
         UsageError: no specs; it shows `example`.
     """
+    from agents.registry import SUFFIX, names  # noqa: PLC0415 - `--help` needs none of it
+
     if not specs:
         raise UsageError(f"no agents given; `chicago agents` lists them, e.g. {example}")
-    named = {}
+    named: dict[str, str] = {}
+    known = set(names())
     for i, spec in enumerate(specs):
+        name = spec
+        if spec.endswith(SUFFIX):
+            stem = Path(spec).name.removesuffix(SUFFIX)
+            if stem and stem not in known and named.get(stem, spec) == spec:
+                name = stem
         again = specs[:i].count(spec)
-        named[f"{spec}#{again + 1}" if again else spec] = spec
+        named[f"{name}#{again + 1}" if again else name] = spec
     return named
+
+
+def name_of(agent: str, named: Mapping[str, str]) -> str:
+    """The name of an agent that may be given by its spec as well."""
+    return agent if agent in named else next((name for name, spec in named.items() if spec == agent), agent)
 
 
 def check_outputs(

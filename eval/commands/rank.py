@@ -8,7 +8,7 @@ import tyro
 
 from chicago_env.cli import OK
 from chicago_env.setup import MAX_DEALS
-from eval.commands.outputs import by_name, check_outputs, record_sink, show, write_records
+from eval.commands.outputs import by_name, check_outputs, name_of, record_sink, show, write_records
 from eval.commands.progress import progress_bar
 
 _OPTIONS = (
@@ -74,6 +74,8 @@ def run(config: Config) -> int:
 
     agents = by_name(config.agents, "chicago eval rank random heuristic:novice")
     options: Any = {name: getattr(config, name) for name in _OPTIONS}
+    if config.anchor is not None:
+        options["anchor"] = name_of(config.anchor, agents)
     prepared = prepare(agents, **options, records=config.keep_records or config.records is not None)
     check_outputs(json=config.json, out=config.out, records=config.records, store=config.store)
     with ExitStack() as stack:

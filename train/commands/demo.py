@@ -37,8 +37,7 @@ class Config:
 def run(config: Config) -> int:
     """Trains, ranks and prints; exit code 1 if the trained agent does not beat the others clearly."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `chicago train`
-    from agents import load  # noqa: PLC0415 - not needed for --help
-    from eval import rank  # noqa: PLC0415 - as above
+    from eval import rank  # noqa: PLC0415 - not needed for --help
     from eval.extras import REPORT, require  # noqa: PLC0415 - as above
     from eval.ranking import prepare  # noqa: PLC0415 - as above
     from train.config import TrainConfig  # noqa: PLC0415 - as above
@@ -47,7 +46,7 @@ def run(config: Config) -> int:
 
     folder = config.out if config.out is not None else _free_folder()
     training = TrainConfig(name="demo", minutes=config.minutes, seed=config.seed, eval_seconds=45, eval_matches=50)
-    opponents = {name: load(name) for name in OPPONENTS}
+    opponents = {name: name for name in OPPONENTS}  # specs, so that the report says how to repeat it
     options: Any = {"boards": config.boards, "matches": config.matches, "seed": config.seed, "anchor": "random"}
     prepare(opponents, **options)  # what is wrong is told before two minutes of training, not after
     require(*REPORT)
@@ -56,12 +55,12 @@ def run(config: Config) -> int:
     if not result.finished:
         print(f"stopped; go on with: chicago train --resume --out {folder}")
         return cli.INTERRUPTED
-    trained = str(result.checkpoint)  # its name too, so that the report says how the ranking is repeated
-    field = {trained: load(trained), **opponents}
+    trained = str(result.checkpoint)
+    field = {training.name: trained, **opponents}
     with ranking_bar(hidden=config.json) as on_ranking:
         ranking = rank(field, **options, progress=on_ranking)
     report = ranking.write_report(folder / "report")
-    beaten = {name: _beats(ranking, trained, name) for name in OPPONENTS}
+    beaten = {name: _beats(ranking, training.name, name) for name in OPPONENTS}
     if config.json:
         places = {
             "checkpoint": trained,
@@ -72,7 +71,7 @@ def run(config: Config) -> int:
     else:
         print(ranking.text())
         for name in OPPONENTS:
-            print(_verdict(ranking, trained, name, beaten[name]))
+            print(_verdict(ranking, training.name, name, beaten[name]))
         print(f"report      {report}")
         print(f"TensorBoard tensorboard --logdir {folder / 'tensorboard'}")
         print(f'checkpoint  {trained}, to be loaded with agents.load("{trained}")')
