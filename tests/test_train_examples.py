@@ -11,6 +11,7 @@ import pytest
 import agents
 from agents.checkpoint import read_info
 from agents.registry import CHECKPOINTS, checkpoints
+from chicago_env.errors import UsageError
 from eval import rank
 from train import catalogue
 from train.config import TrainConfig, read_config
@@ -102,3 +103,27 @@ def test_a_run_is_taken_in_with_its_ratings(tmp_path, monkeypatch) -> None:
         "chicago train --envs 32 --eval-matches 0 --hidden 16 --minibatch 64 --name tiny --rollout 8 --steps 768"
         in text
     )
+
+
+def test_a_run_that_became_weaker_is_not_taken_in(tmp_path, monkeypatch) -> None:
+    config = TrainConfig(
+        name="tiny", steps=3 * 256, hidden=(16,), envs=32, rollout=8, minibatch=64, eval_matches=0,
+        past_share=0.5, past_snapshots=1,
+    )  # fmt: skip
+    train(config, tmp_path / "run", threads=1)
+    shelf = tmp_path / "checkpoints"
+    shelf.mkdir()
+
+    def rated(high: float):
+        past = {"boards": 9, "mean": high - 0.02, "low": high - 0.04, "high": high}
+        against = {"heuristic:expert": {"match_wins": past}}
+        return lambda agent, info, snapshots: (
+            {"seed": len(snapshots), "games": [{"players": 2, "rules": "pagat", "against": against, "past": past}]}
+        )
+
+    monkeypatch.setattr(catalogue, "rate", rated(0.469))
+    with pytest.raises(UsageError, match=r"2 players, pagat: the checkpoint wins 44\.9% .* less than 47%"):
+        catalogue.add(tmp_path / "run", shelf)
+    assert list(shelf.iterdir()) == []
+    monkeypatch.setattr(catalogue, "rate", rated(0.471))
+    assert read_info(catalogue.add(tmp_path / "run", shelf)).ratings["seed"] == 1

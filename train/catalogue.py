@@ -37,6 +37,9 @@ are more than `FULL` of them, and their seed, which no evaluation in training ha
 
 FULL = 2
 
+GATE = 0.47
+"""Share of matches that a checkpoint must be able to win against every snapshot of its own past, to be taken in."""
+
 LOG_LINES = 60
 """Lines of a shipped log, evenly spread over the run."""
 
@@ -52,7 +55,8 @@ import agents
 agent = agents.load("{first}")  # offline; or the path of any .safetensors file that chicago train wrote
 ```
 
-On the command line their names stand wherever an agent is asked for, e.g. `chicago eval rank {first} heuristic:novice`.
+On the command line their names stand wherever an agent is asked for, e.g. `chicago eval rank {first} heuristic:novice`. Those at
+the end are the ones that others were trained on from.
 
 | name | rules | players | MB | decisions | hours |
 |---|---|---|---|---|---|
@@ -94,7 +98,7 @@ def add(run: Path, folder: Path = CHECKPOINTS) -> Path:
     """Takes the checkpoint of a run in, with its configuration and a thinned log; gives its new path.
 
     Raises:
-        UsageError: the folder holds no run.
+        UsageError: the folder holds no run, or one that became weaker than it was; nothing is written then.
         CheckpointError: its checkpoint is damaged.
     """
     config = read_config(run / CONFIG)
@@ -103,7 +107,9 @@ def add(run: Path, folder: Path = CHECKPOINTS) -> Path:
     target = folder / f"{config.name}{SUFFIX}"
     numbers = sorted(int(path.stem) for path in (run / past.FOLDER).glob(f"*{SUFFIX}"))
     snapshots = [past.load_snapshot(run, number) for number in numbers]
-    save_checkpoint(target, net, dataclasses.replace(info, ratings=rate(load_checkpoint(source), info, snapshots)))
+    ratings = rate(load_checkpoint(source), info, snapshots)
+    check_gate(ratings)
+    save_checkpoint(target, net, dataclasses.replace(info, ratings=ratings))
     with replacing(folder / f"{config.name}.json") as file:
         file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
     lines = (run / LOG).read_text("utf-8", "replace").splitlines()
@@ -114,12 +120,28 @@ def add(run: Path, folder: Path = CHECKPOINTS) -> Path:
     return target
 
 
+def check_gate(ratings: dict[str, Any]) -> None:
+    """Refuses what is weaker than it was.
+
+    Raises:
+        UsageError: it wins less than `GATE` of the matches against a snapshot of its past, all of the interval below.
+    """
+    for game in ratings["games"]:
+        past = game.get("past")
+        if past is not None and past["high"] < GATE:
+            raise UsageError(
+                f"{game['players']} players, {game['rules']}: the checkpoint wins {_wins(past)} against its own past, "
+                f"less than {GATE:.0%}"
+            )
+
+
 def page(folder: Path = CHECKPOINTS) -> str:
     """The page about all checkpoints in `folder`."""
-    files = sorted(folder.glob(f"*{SUFFIX}"))
-    first = files[0].name.removesuffix(SUFFIX) if files else "NAME"
-    text = _HEAD.format(first=first)
-    infos = {path: read_info(path) for path in files}
+    infos = {path: read_info(path) for path in sorted(folder.glob(f"*{SUFFIX}"))}
+    parents = {info.parent for info in infos.values()}
+    # those that others began with come last: they are there so that these can be trained again
+    infos = dict(sorted(infos.items(), key=lambda item: item[0].name.removesuffix(SUFFIX) in parents))
+    text = _HEAD.format(first=next((path.name.removesuffix(SUFFIX) for path in infos), "NAME"))
     text += "".join(_row(path, info) for path, info in infos.items())
     for path, info in infos.items():
         text += _strength(path, info) + _reproduce(path, info)
