@@ -471,3 +471,16 @@ def test_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=str(path)), replacing(path):
         raise OSError(28, "No space left on device")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wrong", [{"points": 1.5}, {"a": [0, 1e3]}, {1: 0, "1": 0}, {"a": [[]] * 5000}])
+def test_what_reading_refuses_is_not_written(tmp_path: Path, wrong: dict) -> None:
+    path = tmp_path / "a.jsonl"
+    with pytest.raises(RecordError, match="not to be read again"):
+        write_records(path, [wrong])
+    assert not path.exists()
+    with RecordWriter(path) as writer:
+        with pytest.raises(RecordError, match="not to be read again"):
+            writer.write(wrong)
+        writer.write({"a": 1})
+    assert [record for _, record in read_records(path)] == [{"a": 1}]

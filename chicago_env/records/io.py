@@ -59,6 +59,10 @@ def _line_of(record: Mapping[str, Any]) -> bytes:
         raise RecordError(f"not to be written as JSON: {error}") from None
     if len(line) > MAX_LINE:
         raise RecordError(f"longer than {MAX_LINE:,} bytes")
+    try:
+        _parse(line, "", 0)
+    except RecordError as error:  # fractions, two names that are written alike
+        raise RecordError(f"not to be read again: {error.reason}") from None
     return line
 
 
@@ -73,7 +77,7 @@ def write_records(path: Path_, records: Iterable[Mapping[str, Any]]) -> int:
         How many records were written.
 
     Raises:
-        RecordError: another kind of name, or a record that is no JSON object.
+        RecordError: another kind of name, or a record that is no JSON object as reading takes it.
         OSError: the file cannot be written.
     """
     packed = _is_gzip(Path(path))
