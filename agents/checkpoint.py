@@ -99,7 +99,7 @@ class CheckpointInfo:
             "action_version": ACTION_VERSION,
             "rules": [rules.to_dict() for rules in self.network.rules],
             "players": list(self.network.players),
-            "network": {"hidden": list(self.network.hidden)},
+            "network": _network_to_dict(self.network),
             "training": self.training,
             "steps": self.steps,
             "seconds": self.seconds,
@@ -108,6 +108,12 @@ class CheckpointInfo:
             "source": self.source,
             "ratings": self.ratings,
         }
+
+
+def _network_to_dict(network: NetworkConfig) -> Json:
+    """What a network has beside rules and players; what is usual is left out, as it was before there was anything else."""
+    found: Json = {"hidden": list(network.hidden)}
+    return found | {name: True for name in _NETWORK_FLAGS if getattr(network, name)}
 
 
 def _is_json(data: object) -> bool:
@@ -205,6 +211,8 @@ def _metadata(path: object, data: bytes) -> Json:
     return metadata
 
 
+_NETWORK_FLAGS = ("canonical_suits",)
+
 _FIELDS: dict[str, tuple[type, ...]] = {
     "format": (str,),
     "version": (int,),
@@ -244,11 +252,13 @@ def _info(path: object, metadata: Json) -> CheckpointInfo:
             )
     network = metadata["network"]
     hidden = network.get("hidden")
-    if set(network) != {"hidden"} or not isinstance(hidden, list) or not all(type(width) is int for width in hidden):
+    flags = {name: value for name, value in network.items() if name != "hidden"}
+    plain = isinstance(hidden, list) and all(type(width) is int for width in hidden)
+    if not plain or not set(flags) <= set(_NETWORK_FLAGS) or not all(value is True for value in flags.values()):
         raise CheckpointError(path, f"metadata field network is {network!r}")
     try:
         rules = tuple(Rules.from_dict(each, complete=True) for each in metadata["rules"])
-        config = NetworkConfig(rules, tuple(metadata["players"]), tuple(hidden))
+        config = NetworkConfig(rules, tuple(metadata["players"]), tuple(hidden), **flags)
     except (ChicagoError, TypeError) as error:
         raise CheckpointError(path, f"metadata of an impossible network: {error}") from None
     names = ("training", "steps", "seconds", "seed", "parent", "source", "ratings")

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from agents.base import Rng
+from agents.suits import canonical
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.errors import SetupError
 from chicago_env.layout import BLOCKS, EXACT, OBSERVATION_SIZE, RULES_AT, SEATS, Block, encode_rules, slice_of
@@ -62,11 +63,13 @@ class NetworkConfig:
         rules: the rule sets it is made for; what cannot vary under them is no input.
         players: numbers of players it is made for, ascending.
         hidden: widths of the hidden layers.
+        canonical_suits: its observations and actions have their suits in canonical order (`agents.suits`).
     """
 
     rules: tuple[Rules, ...]
     players: tuple[int, ...]
     hidden: tuple[int, ...] = (512, 256)
+    canonical_suits: bool = False
 
     def __post_init__(self) -> None:
         if not self.rules or not self.players:
@@ -190,16 +193,22 @@ class PolicyValueNet(nn.Module):
         return len(self.columns)
 
     def select(self, observations: Tensor) -> Tensor:
-        """The columns that are inputs: (B, D) to (B, F), of the same type. (B, F) is passed on."""
+        """The columns that are inputs: (B, D) to (B, F), of the same type. (B, F) is passed on.
+
+        Raises:
+            SetupError: (B, D), where suits are to be in canonical order: nobody could rename the actions.
+        """
         if observations.shape[-1] == self.inputs:
             return observations
+        if self.config.canonical_suits:
+            raise SetupError("this network wants suits in canonical order: see agents.suits.canonical")
         return observations.index_select(-1, self.columns)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, A) and values (B,), float32.
 
         Args:
-            observations: (B, D) as the environment gives them, or (B, F) from `select`; any numeric type.
+            observations: (B, D) as the environment gives them, or (B, F), the columns `columns` of them; any numeric type.
         """
         dtype = self.compute_dtype
         x = self.select(observations).to(dtype)
@@ -246,6 +255,18 @@ class NetworkAgent:
         Raises:
             SetupError: wrong shapes, a row without a legal action, or a game for which the network is not made.
         """
+        probabilities, actions = self._asked(observations, masks)
+        if actions is None:
+            return probabilities
+        result = np.empty_like(probabilities)
+        np.put_along_axis(result, actions, probabilities, axis=1)
+        return result
+
+    def _asked(self, observations: Array, masks: Array) -> tuple[Array, Array | None]:
+        """As `probabilities`, but in the network's own numbering of actions, and (B, A) the game's number of each action.
+
+        None for that where both are the same.
+        """
         masks = np.asarray(masks) != 0
         rows = masks.shape[0] if masks.ndim else 0
         if masks.shape != (rows, NUM_ACTIONS) or np.shape(observations) != (rows, OBSERVATION_SIZE):
@@ -255,14 +276,18 @@ class NetworkAgent:
             )
         if not masks.any(axis=1).all():
             raise SetupError(f"mask of row {int(np.argmin(masks.any(axis=1)))}: no action is legal")
-        self._check_game(np.asarray(observations))
+        observations = np.asarray(observations)
+        self._check_game(observations)
+        actions = None
+        if self.net.config.canonical_suits:
+            observations, masks, actions, _ = canonical(observations, masks)
         # numpy picks columns of bytes six times faster than torch
-        inputs = np.asarray(observations).take(self._columns, axis=1)
+        inputs = observations.take(self._columns, axis=1)
         with torch.inference_mode():
             logits, _ = self.net(torch.from_numpy(inputs))
-            logits = torch.where(torch.from_numpy(masks), logits.double(), -torch.inf)
+            logits = torch.where(torch.from_numpy(masks) != 0, logits.double(), -torch.inf)
             result: Array = torch.softmax(logits, dim=-1).numpy()
-        return result
+        return result, actions
 
     def _check_game(self, observations: Array) -> None:
         players = observations[:, slice_of("players")].argmax(axis=1) + 2
@@ -277,11 +302,13 @@ class NetworkAgent:
 
     def act(self, observations: Array, masks: Array, rng: Rng, /) -> Array:
         """(B,) int64 legal actions; one number of `rng` is used for each row (none if greedy)."""
-        probabilities = self.probabilities(observations, masks)
+        probabilities, actions = self._asked(observations, masks)
         if self.greedy:
-            return np.asarray(probabilities.argmax(axis=1))
-        sums = probabilities.cumsum(axis=1)
-        ends = sums[:, -1:]
-        # Below the very end, even where rounding would carry a number up to it: the last actions may be illegal.
-        limits = np.minimum(rng.random(len(sums))[:, None] * ends, np.nextafter(ends, 0))
-        return np.asarray((sums <= limits).sum(axis=1))
+            chosen = probabilities.argmax(axis=1)
+        else:
+            sums = probabilities.cumsum(axis=1)
+            ends = sums[:, -1:]
+            # Below the very end, even where rounding would carry a number up to it: the last actions may be illegal.
+            limits = np.minimum(rng.random(len(sums))[:, None] * ends, np.nextafter(ends, 0))
+            chosen = (sums <= limits).sum(axis=1)
+        return np.asarray(chosen if actions is None else actions[np.arange(len(chosen)), chosen])

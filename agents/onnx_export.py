@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from agents.checkpoint import SUFFIX, CheckpointInfo, read_checkpoint
 from agents.networks import MASKED_LOGIT, PolicyValueNet
 from chicago_env.actions import ACTION_VERSION, NUM_ACTIONS
-from chicago_env.errors import MissingExtra
+from chicago_env.errors import CheckpointError, MissingExtra
 from chicago_env.files import replacing
 from chicago_env.layout import OBSERVATION_SIZE, OBSERVATION_VERSION, layout_hash
 from chicago_env.notation import format_rules
@@ -58,7 +58,7 @@ def export_onnx(checkpoint: str | os.PathLike[str], path: str | os.PathLike[str]
         The file's metadata: text by name.
 
     Raises:
-        CheckpointError: no checkpoint, or a damaged one.
+        CheckpointError: no checkpoint, a damaged one, or one that wants suits in canonical order.
         MissingExtra: onnx or onnxscript, by which torch writes such files, is not installed.
         OSError: the file cannot be written.
     """
@@ -68,6 +68,10 @@ def export_onnx(checkpoint: str | os.PathLike[str], path: str | os.PathLike[str]
         except ModuleNotFoundError as error:
             raise MissingExtra(package, "onnx") from error
     net, info = read_checkpoint(checkpoint)
+    if info.network.canonical_suits:
+        raise CheckpointError(
+            checkpoint, "its network wants suits in canonical order, which an ONNX file does not compute"
+        )
     metadata = _metadata(Path(checkpoint), info)
     model = _model(net)
     for key, value in metadata.items():

@@ -70,6 +70,16 @@ def test_what_is_written_is_read(saved) -> None:
         assert torch.equal(net.state_dict()[name], tensor)
 
 
+def test_canonical_suits_are_part_of_it(tmp_path) -> None:
+    path, config = tmp_path / "suits.safetensors", dataclasses.replace(CONFIG, canonical_suits=True)
+    assert "canonical_suits" not in CheckpointInfo(CONFIG).to_dict()["network"]
+    save_checkpoint(path, make_net(config), CheckpointInfo(config))
+    assert read_checkpoint(path)[1].network == config
+    step = batch_of()
+    own = NetworkAgent(make_net(config)).act(step.observation, step.mask, np.random.default_rng(5))
+    assert agents.load(str(path)).act(step.observation, step.mask, np.random.default_rng(5)).tolist() == own.tolist()
+
+
 def test_the_registry_loads_it(saved) -> None:
     step = batch_of()
     own = NetworkAgent(make_net()).act(step.observation, step.mask, np.random.default_rng(5))
@@ -199,6 +209,8 @@ def test_metadata_that_is_no_object(saved) -> None:
         ("network", {"hidden": [1 << 40]}, "impossible network"),
         ("network", {"hidden": [16.0, 8]}, "field network"),
         ("network", {"hidden": [16, 8], "more": 1}, "field network"),
+        ("network", {"hidden": [16, 8], "canonical_suits": False}, "field network"),
+        ("network", {"hidden": [16, 8], "canonical_suits": 1}, "field network"),
         ("network", {"hidden": [16]}, "tensors missing"),
         ("network", {"hidden": [16, 9]}, r"tensor \w+\.\S+ is torch"),
     ],

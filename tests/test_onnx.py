@@ -169,6 +169,14 @@ def test_no_file_is_left_where_none_can_be_written(tmp_path) -> None:
     assert os.listdir(tmp_path) == ["x.safetensors"]
 
 
+def test_canonical_suits_are_refused(tmp_path) -> None:
+    net = PolicyValueNet(NetworkConfig((parse_rules("pagat"),), (2,), (8,), canonical_suits=True))
+    save_checkpoint(tmp_path / "x.safetensors", net, CheckpointInfo(net.config))
+    with pytest.raises(CheckpointError, match="suits in canonical order"):
+        export_onnx(tmp_path / "x.safetensors", tmp_path / "x.onnx")
+    assert os.listdir(tmp_path) == ["x.safetensors"]
+
+
 def test_files_of_checkpoints_by_name_and_path(tmp_path) -> None:
     assert checkpoint_file("ppo-2p") == checkpoints()["ppo-2p"]
     assert checkpoint_file(str(checkpoints()["ppo-2p"])) == checkpoints()["ppo-2p"]

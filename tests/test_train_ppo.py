@@ -8,6 +8,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 import agents
 from agents.networks import NetworkAgent, NetworkConfig, masked_log_probabilities
+from agents.suits import canonical, renamed_actions
 from chicago_env import BatchEnv, Rules
 from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.gym_vector import ChicagoVectorEnv
@@ -21,11 +22,14 @@ from train.ppo import SelfPlayPPO, TrainingDiverged
 torch.set_num_threads(1)
 
 
-def make_model(players: int = 2, envs: int = 16, hidden: tuple[int, ...] = (32,), **options) -> SelfPlayPPO:
+def make_model(
+    players: int = 2, envs: int = 16, hidden: tuple[int, ...] = (32,), canonical_suits: bool = False, **options
+) -> SelfPlayPPO:
     batch = BatchEnv(envs, players, seed=1, max_deals=1, start_scores=52, num_threads=1)
     env = SelfPlayVecEnv(batch, DealReward([ClosedEquity(Rules())]))
     values = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "gamma": 1.0, "gae_lambda": 0.8, **options}
-    return SelfPlayPPO(env, NetworkConfig((Rules(),), (players,), hidden), seed=3, **values)
+    network = NetworkConfig((Rules(),), (players,), hidden, canonical_suits)
+    return SelfPlayPPO(env, network, seed=3, **values)
 
 
 def rollout(model: SelfPlayPPO) -> None:
@@ -36,8 +40,9 @@ def rollout(model: SelfPlayPPO) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 6])
 @pytest.mark.parametrize("bfloat16", [False, True])
-def test_the_first_pass_finds_the_probabilities_of_the_rollout(players, bfloat16) -> None:
-    model = make_model(players, bfloat16=bfloat16)
+@pytest.mark.parametrize("canonical_suits", [False, True])
+def test_the_first_pass_finds_the_probabilities_of_the_rollout(players, bfloat16, canonical_suits) -> None:
+    model = make_model(players, bfloat16=bfloat16, canonical_suits=canonical_suits)
     rollout(model)
     for batch in model.rollout_buffer.get(None):
         values, log_probs, _ = model.policy.evaluate_actions(batch.observations, batch.actions, batch.action_masks)
@@ -114,7 +119,7 @@ def test_exploration_pulls_up_an_action_that_is_never_taken() -> None:
 def test_exploration_counts_beside_the_entropy() -> None:
     plain, curious = make_model(), make_model(exploration=0.5)
     batch = BatchEnv(8, 2, seed=1).reset()
-    obs, masks = plain._tensors(batch.observation, batch.mask)
+    obs, masks, _ = plain._view(batch)
     actions = masks.int().argmax(dim=1)
     table, _ = plain.policy.log_probabilities(obs, masks)
     entropy, bonus = (model.policy.evaluate_actions(obs, actions, masks)[2] for model in (plain, curious))
@@ -159,6 +164,40 @@ def test_no_action_without_a_mask() -> None:
         model.learn(512, use_masking=False)
     actions, _ = model.predict(np.asarray(model.env.reset()), action_masks=model.env.action_masks())
     assert model.env.action_masks()[np.arange(16), actions].all()
+
+
+def test_with_canonical_suits_the_rollout_holds_what_the_network_sees_and_the_game_gets_its_own_actions() -> None:
+    model = make_model(canonical_suits=True)
+    played, shown = [], []
+    play = model.env.play
+
+    def noted(actions):
+        shown.append(model.env.last)
+        played.append(actions.copy())
+        return play(actions)
+
+    model.env.play = noted  # type: ignore[method-assign]
+    rollout(model)
+    buffer = model.rollout_buffer
+    for t, (step, actions) in enumerate(zip(shown, played, strict=True)):
+        found = canonical(step.observation, step.mask)
+        assert (buffer.input_table[t].numpy() == found.observations[:, model._columns]).all()
+        assert (buffer.mask_table[t].numpy() == (found.masks != 0)).all()
+        assert (renamed_actions(found.actions, actions) == buffer.action_table[t].numpy()).all()
+    assert (np.stack(played) != buffer.action_table.numpy()).any()
+
+
+def test_with_canonical_suits_a_teacher_is_told_of_the_game_and_taught_under_other_names() -> None:
+    teacher = agents.load("heuristic:novice")
+    model = make_model(canonical_suits=True, teacher=teacher, teacher_share=1.0, n_steps=8)
+    shown = []
+    play = model.env.play
+    model.env.play = lambda actions: (shown.append(model.env.last), play(actions))[1]  # type: ignore[method-assign]
+    rollout(model)
+    for t, step in enumerate(shown):
+        told = teacher.act(step.observation, step.mask, np.random.default_rng((3, 16 * t)))
+        found = canonical(step.observation, step.mask)
+        assert (renamed_actions(found.actions, told) == model.rollout_buffer.action_table[t].numpy()).all()
 
 
 @pytest.mark.parametrize("where", ["weights", "rewards"])

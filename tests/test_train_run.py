@@ -82,6 +82,7 @@ EVERYTHING = {
     "advantage_share": 0.5,
     "past_share": 0.5,
     "past_snapshots": 3,
+    "suits": "canonical",
 }
 
 
@@ -158,6 +159,19 @@ def test_a_run_begins_with_the_weights_of_a_checkpoint(tmp_path) -> None:
         train(replaced(init="random"), tmp_path / "e", threads=1)
     with pytest.raises(UsageError, match="other layers, or for other games"):
         train(replaced(init="ppo-2p"), tmp_path / "f", threads=1)
+
+
+def test_canonical_suits_are_what_is_learned_and_what_plays(tmp_path) -> None:
+    train(replaced(suits="canonical"), tmp_path / "a", threads=1)
+    train(TINY, tmp_path / "b", threads=1)
+    assert not same(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert read_info(tmp_path / "a" / "agent.safetensors").network.canonical_suits
+    assert not read_info(tmp_path / "b" / "agent.safetensors").network.canonical_suits
+    with pytest.raises(UsageError, match="suits in canonical order alone: --suits canonical"):
+        train(replaced(init=str(tmp_path / "a" / "agent.safetensors")), tmp_path / "c", threads=1)
+    given = replaced(init=str(tmp_path / "b" / "agent.safetensors"), suits="canonical", learning_rate=0.0)
+    train(given, tmp_path / "d", threads=1)
+    assert same(weights(tmp_path / "b"), weights(tmp_path / "d"))
 
 
 def test_a_network_for_more_games_plays_the_old_ones_alike(tmp_path) -> None:

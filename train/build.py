@@ -5,6 +5,7 @@ import torch
 
 from agents import load
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
+from agents.suits import canonical
 from chicago_env.errors import UsageError
 from chicago_env.notation import parse_rules
 from chicago_env.setup import MAX_DEALS
@@ -30,7 +31,10 @@ def use_bfloat16(config: TrainConfig) -> bool:
 def network_of(config: TrainConfig) -> NetworkConfig:
     """Shape of the network of a run."""
     return NetworkConfig(
-        tuple(parse_rules(rules) for rules in config.rules), tuple(sorted(config.players)), config.hidden
+        tuple(parse_rules(rules) for rules in config.rules),
+        tuple(sorted(config.players)),
+        config.hidden,
+        canonical_suits=config.suits == "canonical",
     )
 
 
@@ -94,9 +98,11 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
 
 
 def compile_for(model: SelfPlayPPO) -> None:
-    """Compiles what a run needs of engine, teacher and guests, before the clock starts."""
+    """Compiles what a run needs of engine, suits, teacher and guests, before the clock starts."""
     batch = BatchEnv(1, 2)
     step = batch.step(batch.reset().mask.argmax(axis=1))
+    if model.policy.net.config.canonical_suits:
+        canonical(step.observation, step.mask)
     others = [] if model.guests is None else model.guests.agents
     for agent in ([] if model.teacher is None else [model.teacher]) + others:
         if not isinstance(agent, NetworkAgent):  # compiles nothing, and may be made for other games
@@ -120,6 +126,10 @@ def begin_with(model: SelfPlayPPO, spec: str) -> None:
         set(theirs.rules) <= set(ours.rules) and set(theirs.players) <= set(ours.players)
     ):
         raise UsageError(f"init: {spec} is a network of other layers, or for other games than this run trains")
+    if (
+        theirs.canonical_suits and not ours.canonical_suits
+    ):  # it knows one order of suits only; the others know this one too
+        raise UsageError(f"init: {spec} sees suits in canonical order alone: --suits canonical")
     net.load_state_dict(_widened(agent.net, net))
 
 

@@ -51,6 +51,8 @@ class TrainConfig:
     """Times, evenly spread, that the chance to win is solved anew from the run's own last deals; a formula before."""
     hidden: tuple[int, ...] = (512, 256)
     """Widths of the hidden layers."""
+    suits: Literal["given", "canonical"] = "given"
+    """Canonical: the network sees suits in an order that does not depend on their names, where the rules set none."""
     envs: int = 1024
     """Games played side by side."""
     rollout: int = 32

@@ -22,6 +22,7 @@ from train.buffer import SelfPlayBuffer
 from train.envs import SelfPlayVecEnv
 from train.guests import LEARNER, Guests
 from train.policy import ChicagoPolicy, entropy_of
+from train.views import View, view_of
 
 Array = np.ndarray[Any, Any]
 
@@ -160,17 +161,17 @@ class SelfPlayPPO(MaskablePPO):
             told = None if teacher is None else self._ask(teacher, step)
             started = time.perf_counter()
             with torch.inference_mode():
-                inputs, masks = self._tensors(step.observation, step.mask)
-                table, values = self.policy.log_probabilities(inputs, masks)
+                view = self._view(step)
+                table, values = self.policy.log_probabilities(view.inputs, view.masks)
                 chosen = self.policy.choose(table)
                 log_probs = table.gather(1, chosen[:, None]).squeeze(1)
-                legal = masks.sum(dim=1)
+                legal = view.masks.sum(dim=1)
                 free = legal > 1
                 shares.append((entropy_of(table)[free] / legal[free].log()).mean())
-                actions = chosen.cpu().numpy()
+                actions = view.to_game(chosen.cpu().numpy())
                 if told is not None:
                     actions[::2] = told[::2]
-                    chosen = torch.from_numpy(told).to(self.device)
+                    chosen = torch.from_numpy(view.from_game(told)).to(self.device)
             if self.guests is not None:
                 at = self.guests.at(step)
                 self.guests.play(actions, at, step, self.num_timesteps)
@@ -180,7 +181,9 @@ class SelfPlayPPO(MaskablePPO):
             step = env.play(actions)
             if self.guests is not None:
                 self.guests.draw(step.done, self.num_timesteps)
-            rollout_buffer.put(inputs, masks, chosen, log_probs, values, seats, step.rewards, step.done, learns)
+            rollout_buffer.put(
+                view.inputs, view.masks, chosen, log_probs, values, seats, step.rewards, step.done, learns
+            )
             self.seconds["teacher"] += started - began
             self.seconds["network"] += played - started
             self.seconds["environment"] += time.perf_counter() - played
@@ -189,7 +192,7 @@ class SelfPlayPPO(MaskablePPO):
             if not callback.on_step():
                 return False
         with torch.inference_mode():
-            last_values = self.policy.net(self._tensors(step.observation, step.mask)[0])[1]
+            last_values = self.policy.net(self._view(step).inputs)[1]
         rollout_buffer.finish(last_values, step.seat)
         self._last_obs = step.observation
         self.logger.record("rollout/entropy_share", float(torch.stack(shares).nanmean()))
@@ -214,10 +217,9 @@ class SelfPlayPPO(MaskablePPO):
         # The last rollout may go beyond the end: a negative learning rate would destroy what was learned.
         self._current_progress_remaining = max(0.0, self._current_progress_remaining)
 
-    def _tensors(self, observations: Array, masks: Array) -> tuple[torch.Tensor, torch.Tensor]:
-        """Inputs (B, F) uint8 and masks (B, A) bool on the device."""
-        inputs = torch.from_numpy(observations.take(self._columns, axis=1)).to(self.device)
-        return inputs, torch.from_numpy(masks).to(self.device) != 0
+    def _view(self, step: Step) -> View:
+        """What the network sees of a step."""
+        return view_of(step, self.policy.net.config, self._columns, self.device)
 
     def train(self) -> None:
         """One update from the buffer, if there are decisions in it to learn from.
