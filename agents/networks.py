@@ -5,7 +5,7 @@ Letters: B batch, D observation, F inputs of the network, A actions.
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,7 +139,31 @@ def weight_shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def _zero_layer(inputs: int, outputs: int) -> nn.Linear:
+def hidden_layers(
+    layers: Iterable[nn.Module], inputs: Tensor, gain: Tensor, shift: Tensor, dtype: torch.dtype
+) -> Tensor:
+    """(B, W) float32, what linear layers with ReLU, computed in `dtype`, make of `inputs` (B, F) * gain + shift."""
+    x = inputs.to(dtype)
+    for i, layer in enumerate(layers):
+        assert isinstance(layer, nn.Linear)
+        weight: Tensor = layer.weight
+        bias: Tensor = layer.bias
+        if i == 0:  # (x * gain + shift) W' + b, without touching every input
+            bias = bias + weight @ shift
+            weight = weight * gain
+        x = functional.relu(functional.linear(x, weight.to(dtype), bias.to(dtype)))
+    return x.float()
+
+
+def initialize_layers(layers: Iterable[tuple[nn.Module, float]], generator: torch.Generator) -> None:
+    """Orthogonal weights with the gain of each linear layer, drawn from `generator` in turn, and biases of 0."""
+    for layer, gain in layers:
+        assert isinstance(layer, nn.Linear)
+        nn.init.orthogonal_(layer.weight, gain, generator=generator)
+        nn.init.zeros_(layer.bias)
+
+
+def zero_layer(inputs: int, outputs: int) -> nn.Linear:
     """A linear layer of zeros. The usual constructor would draw weights from the generator of the whole process."""
     layer = nn.Linear(inputs, outputs, device="meta").to_empty(device="cpu")
     nn.init.zeros_(layer.weight)
@@ -172,9 +196,9 @@ class PolicyValueNet(nn.Module):
         self.register_buffer("gain", torch.from_numpy(1 / scale[columns]), persistent=False)
         self.register_buffer("shift", torch.from_numpy(-offset[columns] / scale[columns]), persistent=False)
         widths = [len(columns), *config.hidden]
-        self.hidden = nn.ModuleList(_zero_layer(a, b) for a, b in itertools.pairwise(widths))
-        self.policy_head = _zero_layer(widths[-1], NUM_ACTIONS)
-        self.value_head = _zero_layer(widths[-1], 1)
+        self.hidden = nn.ModuleList(zero_layer(a, b) for a, b in itertools.pairwise(widths))
+        self.policy_head = zero_layer(widths[-1], NUM_ACTIONS)
+        self.value_head = zero_layer(widths[-1], 1)
 
     def initialize(self, generator: torch.Generator) -> None:
         """Orthogonal weights: gain sqrt 2 in the hidden layers, .01 for the policy (near uniform), 1 for the value.
@@ -182,10 +206,7 @@ class PolicyValueNet(nn.Module):
         Their numbers come from `generator` alone.
         """
         gains = [(layer, 2**0.5) for layer in self.hidden] + [(self.policy_head, 0.01), (self.value_head, 1.0)]
-        for layer, gain in gains:
-            assert isinstance(layer, nn.Linear)
-            nn.init.orthogonal_(layer.weight, gain, generator=generator)
-            nn.init.zeros_(layer.bias)
+        initialize_layers(gains, generator)
 
     @property
     def inputs(self) -> int:
@@ -210,17 +231,7 @@ class PolicyValueNet(nn.Module):
         Args:
             observations: (B, D) as the environment gives them, or (B, F), the columns `columns` of them; any numeric type.
         """
-        dtype = self.compute_dtype
-        x = self.select(observations).to(dtype)
-        for i, layer in enumerate(self.hidden):
-            assert isinstance(layer, nn.Linear)
-            weight: Tensor = layer.weight
-            bias: Tensor = layer.bias
-            if i == 0:  # (x * gain + shift) W' + b, without touching every input
-                bias = bias + weight @ self.shift
-                weight = weight * self.gain
-            x = functional.relu(functional.linear(x, weight.to(dtype), bias.to(dtype)))
-        x = x.float()
+        x = hidden_layers(self.hidden, self.select(observations), self.gain, self.shift, self.compute_dtype)
         return self.policy_head(x), self.value_head(x).squeeze(-1)
 
 

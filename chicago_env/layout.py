@@ -170,7 +170,10 @@ STATE_BLOCKS = (
 )
 """What `state()` has after the observation: the cards that no seat sees."""
 
-STATE_SIZE = OBSERVATION_SIZE + sum(block.size for block in STATE_BLOCKS)
+HIDDEN_SIZE = sum(block.size for block in STATE_BLOCKS)
+"""H, the length of what `state()` has after the observation."""
+
+STATE_SIZE = OBSERVATION_SIZE + HIDDEN_SIZE
 """Length of the vector of full information."""
 
 

@@ -16,6 +16,7 @@ from chicago_env.layout import (
     AT,
     CARDS,
     HAND,
+    HIDDEN_SIZE,
     OBSERVATION_SIZE,
     ROUNDS,
     RULES_AT,
@@ -28,8 +29,7 @@ from chicago_env.layout import (
 from chicago_env.state import ANNOUNCE, OPEN_ACCEPT, OPEN_CHOICE, OVER, PLAY
 
 _FULL = (1 << CARDS) - 1
-_HANDS_AT = OBSERVATION_SIZE
-_STOCK_AT = _HANDS_AT + (SEATS - 1) * CARDS
+_STOCK_AT = (SEATS - 1) * CARDS  # in what a state has after the observation
 _PILE_AT = _STOCK_AT + CARDS
 _SCORE_LIMIT = SCORE_OFFSET - 1
 _LAST_CARD_AT = AT.hand_ranks + 13 * (HAND - 1)
@@ -232,13 +232,25 @@ def observe_state(g: Any, seat: int, out: Any) -> None:
     `layout.STATE_BLOCKS`.
     """
     observe(g, seat, out)
+    observe_hidden(g, seat, out[OBSERVATION_SIZE:])
+
+
+@jit
+def observe_hidden(g: Any, seat: int, out: Any) -> None:
+    """Writes the cards that `seat` does not see, `layout.STATE_BLOCKS`, into `out` (HIDDEN_SIZE,) uint8.
+
+    Raises:
+        IndexError: `out` is shorter.
+    """
+    if out.shape[0] < HIDDEN_SIZE:
+        raise IndexError("no room for the hidden cards")
     players = int(g["players"])
     stock = _FULL & ~int(g["pile"]) & ~int(g["pending"]) & ~int(g["played"]) & ~_one_hot(int(g["upcard"]))
     stock &= ~int(g["hand"][seat])
     for j in range(1, SEATS):
         hand = int(g["hand"][(seat + j) % players]) if j < players else 0
         stock &= ~hand
-        write_bits(out, _HANDS_AT + CARDS * (j - 1), hand)
+        write_bits(out, CARDS * (j - 1), hand)
     write_bits(out, _STOCK_AT, stock)
     for card in range(CARDS):
         out[_PILE_AT + card] = int(g["pile"]) >> card & 1

@@ -12,7 +12,7 @@ from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.game import NO_LOG, cards_of, new_states
 from chicago_env.kernels import batch as kernels
 from chicago_env.kernels.single import legal
-from chicago_env.layout import OBSERVATION_SIZE, SEATS
+from chicago_env.layout import HIDDEN_SIZE, OBSERVATION_SIZE, SEATS
 from chicago_env.pool import Arrays, default_threads, run_chunks
 from chicago_env.rewards import reward_kind
 from chicago_env.rules import Rules, check_players
@@ -282,6 +282,20 @@ class BatchEnv:
         return Step(observation, mask, seat, rewards, done)
 
     # --- reading -----------------------------------------------------------------------------------------------------
+
+    def hidden(self) -> Array:
+        """New (B, H) uint8: the cards that the seat to act in each row does not see, `chicago_env.layout.STATE_BLOCKS`.
+
+        With the observation before it this is `state()` of the row: full information, for centralised critics.
+
+        Raises:
+            SetupError: `reset` was never called.
+        """
+        if not self._started:
+            raise SetupError("call reset() before hidden()")
+        cards = np.empty((self.num_envs, HIDDEN_SIZE), dtype=np.uint8)
+        kernels.observe_hidden_rows(self._states, cards)
+        return cards
 
     @property
     def match_seeds(self) -> Array:

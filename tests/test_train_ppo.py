@@ -119,7 +119,7 @@ def test_exploration_pulls_up_an_action_that_is_never_taken() -> None:
 def test_exploration_counts_beside_the_entropy() -> None:
     plain, curious = make_model(), make_model(exploration=0.5)
     batch = BatchEnv(8, 2, seed=1).reset()
-    obs, masks, _ = plain._view(batch)
+    obs, masks, *_ = plain._view(batch)
     actions = masks.int().argmax(dim=1)
     table, _ = plain.policy.log_probabilities(obs, masks)
     entropy, bonus = (model.policy.evaluate_actions(obs, actions, masks)[2] for model in (plain, curious))

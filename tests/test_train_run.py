@@ -83,6 +83,8 @@ EVERYTHING = {
     "past_share": 0.5,
     "past_snapshots": 3,
     "suits": "canonical",
+    "critic": "state",
+    "critic_hidden": [8],
 }
 
 
@@ -317,6 +319,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_training(tmp_path, monke
         (["--minutes", "1", "--steps", "5"], "minutes or steps, not both"),
         (["--name", "../x"], "no plain file name"),
         (["--hidden", "0"], "hidden: 0 is not within"),
+        (["--critic-hidden", "0"], "critic_hidden: 0 is not within"),
         (["--gae-lambda", "2"], "gae_lambda: 2.0 is not within 0 to 1"),
         (["--learning-rate", "nan"], "learning_rate: nan is not within"),
         (["--seed", "-1"], "seed: -1"),
@@ -349,6 +352,7 @@ def test_bad_options_are_told_in_one_line(options, message, capsys) -> None:
         ('{"hidden": [8.5]}', "hidden: .* is not a tuple of whole numbers"),
         ('{"hidden": 512}', "hidden"),
         ('{"hidden": [8, 8, 8, 8, 8, 8, 8, 8, 8]}', "hidden: 1 to 8 layers"),
+        ('{"critic_hidden": []}', "critic_hidden: 1 to 8 layers"),
         ('{"clip": null}', "clip: None is not a number"),
         ('{"minutes": "20"}', "minutes"),
         ('{"name": 5}', "name: 5 is not text"),

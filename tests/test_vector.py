@@ -24,11 +24,13 @@ def follow(env: BatchEnv, steps: int, rng: np.random.Generator) -> int:
         if env.skip_forced:
             game.play_forced()
     for _ in range(steps):
+        hidden = env.hidden()
         for row, game in enumerate(games):
             observation, mask = game.observe()
             assert (now.observation[row] == observation).all()
             assert (now.mask[row] == mask).all()
             assert now.seat[row] == game.seat
+            assert (hidden[row] == game.full_state()[len(observation) :]).all()
         actions = pick(now.mask, rng)
         before = [game.scores for game in games]
         now = env.step(actions)
@@ -177,6 +179,11 @@ def test_actions_of_a_wrong_shape_or_kind(actions: object) -> None:
     env.reset()
     with pytest.raises(SetupError, match="actions"):
         env.step(actions)
+
+
+def test_hidden_cards_need_a_reset() -> None:
+    with pytest.raises(SetupError, match=r"reset\(\) before hidden"):
+        BatchEnv(1, 2).hidden()
 
 
 def test_step_needs_a_reset() -> None:

@@ -13,16 +13,23 @@ Array = np.ndarray[Any, Any]
 
 
 class SelfPlayBuffer(MaskableRolloutBuffer):
-    """T steps of N rows. Shapes: inputs (T, N, F) uint8, masks (T, N, A) bool, rewards (T, N, P).
+    """T steps of N rows. Shapes: inputs (T, N, F) uint8, masks (T, N, A) bool, rewards (T, N, P), hidden cards (T, N, H').
 
     `finish` computes advantages; `get` then yields minibatches of complete decisions in an order from `generator`, of
     those with the largest advantages if `share` is less than 1.
     """
 
     def __init__(
-        self, *args: Any, inputs: int = 0, players: int = 0, share: float = 1.0, seed: int = 0, **options: Any
+        self,
+        *args: Any,
+        inputs: int = 0,
+        players: int = 0,
+        hidden: int = 0,
+        share: float = 1.0,
+        seed: int = 0,
+        **options: Any,
     ) -> None:
-        self.inputs, self.players, self.share = inputs, players, share
+        self.inputs, self.players, self.hidden, self.share = inputs, players, hidden, share
         self.generator = torch.Generator().manual_seed(seed)
         super().__init__(*args, **options)
 
@@ -37,6 +44,7 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         shape = (self.buffer_size, self.n_envs)
         actions = int(self.action_space.n)  # type: ignore[attr-defined]  # Discrete
         self.input_table = torch.zeros((*shape, self.inputs), dtype=torch.uint8, device=self.device)
+        self.hidden_table = torch.zeros((*shape, self.hidden), dtype=torch.uint8, device=self.device)
         self.mask_table = torch.zeros((*shape, actions), dtype=torch.bool, device=self.device)
         self.action_table = torch.zeros(shape, dtype=torch.int64, device=self.device)
         self.log_prob_table = torch.zeros(shape, device=self.device)
@@ -57,6 +65,7 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         rewards: Array,
         dones: Array,
         learns: Array,
+        hidden: torch.Tensor | None = None,
     ) -> None:
         """Adds one step of every row, to be learned from where `learns` (N,) bool; letters as in the class."""
         t = self.pos
@@ -64,6 +73,8 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         self.log_prob_table[t], self.value_table[t] = log_probs, values
         self.seat_table[t], self.reward_table[t], self.done_table[t] = seats, rewards, dones
         self.learn_table[t] = learns
+        if hidden is not None:
+            self.hidden_table[t] = hidden
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
@@ -107,11 +118,6 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         Args:
             batch_size: largest size, but for the last of an odd number in twos; None for everything at once.
         """
-        assert self.full, "the rollout is not finished"
-        count = len(self.usable)
-        order = torch.randperm(count, generator=self.generator).to(self.device)
-        # never a single decision: advantages are measured by their spread
-        parts = 1 if batch_size is None else max(1, min(-(-count // batch_size), count // 2))
         tables = (
             self.input_table.flatten(0, 1),
             self.action_table.flatten(),
@@ -121,9 +127,28 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         masks = self.mask_table.flatten(0, 1)
         advantages = torch.from_numpy(self.advantages).to(self.device)
         returns = torch.from_numpy(self.returns).to(self.device)
-        for part in order.tensor_split(parts):
+        for part in self._parts(batch_size):
             at = self.usable[part]
             inputs, actions, values, log_probs = (table.index_select(0, at) for table in tables)
             yield MaskableRolloutBufferSamples(
                 inputs, actions, values, log_probs, advantages[part], returns[part], masks.index_select(0, at)
             )
+
+    def get_returns(
+        self, batch_size: int | None = None
+    ) -> Generator[tuple[torch.Tensor, torch.Tensor, torch.Tensor], None, None]:
+        """As `get`, but inputs (B, F), hidden cards (B, H') and returns (B,) of each minibatch: what a critic learns from."""
+        inputs, hidden = self.input_table.flatten(0, 1), self.hidden_table.flatten(0, 1)
+        returns = torch.from_numpy(self.returns).to(self.device)
+        for part in self._parts(batch_size):
+            at = self.usable[part]
+            yield inputs.index_select(0, at), hidden.index_select(0, at), returns[part]
+
+    def _parts(self, batch_size: int | None) -> tuple[torch.Tensor, ...]:
+        """Indices into the complete decisions, all of them in a new order, in parts of a minibatch each."""
+        assert self.full, "the rollout is not finished"
+        count = len(self.usable)
+        order = torch.randperm(count, generator=self.generator).to(self.device)
+        # never a single decision: advantages are measured by their spread
+        parts = 1 if batch_size is None else max(1, min(-(-count // batch_size), count // 2))
+        return order.tensor_split(parts)

@@ -5,7 +5,7 @@ import torch
 
 from agents import load
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
-from agents.suits import canonical
+from agents.suits import canonical, renamed_cards
 from chicago_env.errors import UsageError
 from chicago_env.notation import parse_rules
 from chicago_env.setup import MAX_DEALS
@@ -83,6 +83,7 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
         guests=guests,
         average=config.average,
         advantage_share=config.advantage_share,
+        critic=config.critic_hidden if config.critic == "state" else None,
         learning_rate=lambda left: config.learning_rate * left,
         n_steps=config.rollout,
         batch_size=config.minibatch,
@@ -102,7 +103,7 @@ def compile_for(model: SelfPlayPPO) -> None:
     batch = BatchEnv(1, 2)
     step = batch.step(batch.reset().mask.argmax(axis=1))
     if model.policy.net.config.canonical_suits:
-        canonical(step.observation, step.mask)
+        renamed_cards(batch.hidden(), canonical(step.observation, step.mask).suits)
     others = [] if model.guests is None else model.guests.agents
     for agent in ([] if model.teacher is None else [model.teacher]) + others:
         if not isinstance(agent, NetworkAgent):  # compiles nothing, and may be made for other games

@@ -79,6 +79,11 @@ class TrainConfig:
     """Weight of the value loss."""
     max_grad_norm: float = 0.5
     """Gradients are scaled down to this norm."""
+    critic: Literal["own", "state"] = "own"
+    """Values by which advantages are measured: the network's own, or those of a second network, used in training only, that
+    sees every card."""
+    critic_hidden: tuple[int, ...] = (256, 128)
+    """Widths of that network's hidden layers."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Type in which hidden layers are computed; auto: bfloat16 where the processor multiplies it."""
     device: str = "cpu"
@@ -119,10 +124,12 @@ class TrainConfig:
         _check_name(self.name)
         if self.device not in {"cpu", "cuda"}:
             raise UsageError(f"device: {self.device!r} is unknown; there are cpu and cuda")
-        if not 1 <= len(self.hidden) <= _MAX_LAYERS:
-            raise UsageError(f"hidden: 1 to {_MAX_LAYERS} layers are possible, not {len(self.hidden)}")
+        for name in ("hidden", "critic_hidden"):
+            if not 1 <= len(getattr(self, name)) <= _MAX_LAYERS:
+                raise UsageError(f"{name}: 1 to {_MAX_LAYERS} layers are possible, not {len(getattr(self, name))}")
         for name, low, high in _RANGES:
-            for value in [getattr(self, name)] if name != "hidden" else self.hidden:
+            given = getattr(self, name)
+            for value in given if isinstance(given, tuple) else (given,):
                 if value is not None and not low <= value <= high:
                     raise UsageError(f"{name}: {value} is not within {low} to {high}")
 
@@ -193,6 +200,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("seed", 0, MAX_SEED),
     ("equity_rounds", 0, 1000),
     ("hidden", 1, 8192),
+    ("critic_hidden", 1, 8192),
     ("envs", 1, 1 << 20),
     ("rollout", 2, 4096),
     ("minibatch", 2, 1 << 24),

@@ -1,7 +1,7 @@
 """PPO by self-play: sb3-contrib's MaskablePPO, in which every seat of a turn-based batch learns."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from agents.networks import NetworkConfig, PolicyValueNet, input_columns
 from chicago_env.errors import ChicagoError, SetupError
 from chicago_env.vector import Step
 from train.buffer import SelfPlayBuffer
+from train.critic import StateCritic, hidden_columns
 from train.envs import SelfPlayVecEnv
 from train.guests import LEARNER, Guests
 from train.policy import ChicagoPolicy, entropy_of
@@ -44,7 +45,11 @@ class SelfPlayPPO(MaskablePPO):
 
     With guests (`train.guests`) other agents play some of the seats, and nothing is learned from what they do.
 
+    With a critic (`train.critic`) advantages and returns are measured by its values. The network's own value head learns the
+    same returns as ever, from what the network sees.
+
     Attributes:
+        critic: the critic that sees every card, or None.
         guests: who else plays, or None.
         averaged: averaged weights by name (arXiv 2511.07312 plays by such), or None.
         teacher: who is imitated first.
@@ -70,6 +75,7 @@ class SelfPlayPPO(MaskablePPO):
         guests: Guests | None = None,
         average: float = 0.0,
         advantage_share: float = 1.0,
+        critic: Sequence[int] | None = None,
         bfloat16: bool = False,
         seed: int = 0,
         device: torch.device | str = "cpu",
@@ -87,6 +93,7 @@ class SelfPlayPPO(MaskablePPO):
             guests: other agents that play some of the seats.
             average: share of the averaged weights that an update leaves as they are; 0 for no average.
             advantage_share: share of the decisions to learn from, those with the largest advantages.
+            critic: widths of the hidden layers of a critic that sees every card; None for no critic.
             bfloat16: compute the hidden layers in bfloat16.
             seed: of weights, actions and minibatches. The environment has its own.
             device: where the network is.
@@ -110,7 +117,12 @@ class SelfPlayPPO(MaskablePPO):
         columns = input_columns(network.rules, network.players)
         self.rollout_buffer_kwargs = {"inputs": len(columns), "players": env.players}
         self.rollout_buffer_kwargs.update(share=advantage_share, seed=seed + 2)
+        if critic is not None:
+            self.rollout_buffer_kwargs["hidden"] = len(hidden_columns(max(network.players)))
         self._setup_model()
+        self.critic: StateCritic | None = None
+        if critic is not None:
+            self.critic = StateCritic(self.policy.net, tuple(critic), seed + 3, self.device)
         self.averaged: dict[str, torch.Tensor] | None = None
         if average:
             self.averaged = {name: tensor.detach().clone() for name, tensor in self.policy.net.state_dict().items()}
@@ -172,6 +184,9 @@ class SelfPlayPPO(MaskablePPO):
                 if told is not None:
                     actions[::2] = told[::2]
                     chosen = torch.from_numpy(view.from_game(told)).to(self.device)
+                hidden = self._hidden(view)
+                if self.critic is not None:
+                    values = self.critic.net(view.inputs, hidden)
             if self.guests is not None:
                 at = self.guests.at(step)
                 self.guests.play(actions, at, step, self.num_timesteps)
@@ -182,7 +197,7 @@ class SelfPlayPPO(MaskablePPO):
             if self.guests is not None:
                 self.guests.draw(step.done, self.num_timesteps)
             rollout_buffer.put(
-                view.inputs, view.masks, chosen, log_probs, values, seats, step.rewards, step.done, learns
+                view.inputs, view.masks, chosen, log_probs, values, seats, step.rewards, step.done, learns, hidden
             )
             self.seconds["teacher"] += started - began
             self.seconds["network"] += played - started
@@ -192,7 +207,11 @@ class SelfPlayPPO(MaskablePPO):
             if not callback.on_step():
                 return False
         with torch.inference_mode():
-            last_values = self.policy.net(self._view(step).inputs)[1]
+            view = self._view(step)
+            if self.critic is None:
+                last_values = self.policy.net(view.inputs)[1]
+            else:
+                last_values = self.critic.net(view.inputs, self._hidden(view))
         rollout_buffer.finish(last_values, step.seat)
         self._last_obs = step.observation
         self.logger.record("rollout/entropy_share", float(torch.stack(shares).nanmean()))
@@ -221,6 +240,13 @@ class SelfPlayPPO(MaskablePPO):
         """What the network sees of a step."""
         return view_of(step, self.policy.net.config, self._columns, self.device)
 
+    def _hidden(self, view: View) -> torch.Tensor | None:
+        """(B, H') uint8, the hidden cards of what the environment shows now; None without a critic."""
+        if self.critic is None:
+            return None
+        cards = self.env.batch.hidden().take(self.critic.columns, axis=1)
+        return torch.from_numpy(view.renamed(cards)).to(self.device)
+
     def train(self) -> None:
         """One update from the buffer, if there are decisions in it to learn from.
 
@@ -233,19 +259,36 @@ class SelfPlayPPO(MaskablePPO):
             self._imitate()
         elif len(self.rollout_buffer.usable) > 1:  # one alone has no spread to measure its advantage by
             super().train()
+        if self.critic is not None:
+            self._fit(self.critic)
         self.logger.record("train/ent_coef", self.ent_coef)
         if self.averaged is not None:
             # at first a plain mean, so that the first weights do not stay in it
             keep = min(self.average, self._n_updates / (self._n_updates + 10))
             for name, weights in self.policy.net.state_dict().items():
                 self.averaged[name].mul_(keep).add_(weights, alpha=1 - keep)
-        for name, weights in self.policy.net.named_parameters():
+        learned = dict(self.policy.net.named_parameters())
+        if self.critic is not None:
+            learned.update({f"critic.{name}": weights for name, weights in self.critic.net.named_parameters()})
+        for name, weights in learned.items():
             if not torch.isfinite(weights).all():
                 raise TrainingDiverged(
                     f"after {self.num_timesteps} decisions the weights {name} are no longer finite; "
                     f"a smaller learning rate may help"
                 )
         self.seconds["update"] += time.perf_counter() - started
+
+    def _fit(self, critic: StateCritic) -> None:
+        """One update of the critic."""
+        loss = critic.fit(
+            self.rollout_buffer,
+            batch_size=self.batch_size,
+            epochs=self.n_epochs,
+            learning_rate=self.lr_schedule(self._current_progress_remaining),
+            max_norm=self.max_grad_norm,
+        )
+        if loss is not None:
+            self.logger.record("train/critic_loss", loss)
 
     def _imitate(self) -> None:
         """One update towards the teacher's actions, with the value loss and entropy bonus of PPO."""

@@ -17,6 +17,7 @@ FORMAT, VERSION = "chicago-training", 1
 Json = dict[str, Any]
 
 _GAMES, _ADAM, _NET, _AVERAGE, _GUESTS = "games.", "adam.", "net.", "average.", "guests."
+_CRITIC, _CRITIC_ADAM = "critic.net.", "critic.adam."
 _MAX_COUNT = 1 << 60
 
 
@@ -27,9 +28,10 @@ def save_state(path: Path, model: SelfPlayPPO, about: Json) -> None:
         OSError: the file cannot be written.
     """
     tensors: dict[str, Tensor] = {_NET + name: tensor for name, tensor in model.policy.net.state_dict().items()}
-    for index, values in model.policy.optimizer.state_dict()["state"].items():
-        for name, value in values.items():
-            tensors[f"{_ADAM}{index}.{name}"] = torch.as_tensor(value)
+    tensors.update(_optimizer_tensors(_ADAM, model.policy.optimizer))
+    if model.critic is not None:
+        tensors.update({_CRITIC + name: tensor for name, tensor in model.critic.net.state_dict().items()})
+        tensors.update(_optimizer_tensors(_CRITIC_ADAM, model.critic.optimizer))
     for name, array in model.env.get_state().items():
         tensors[_GAMES + name] = torch.from_numpy(array)
     for name, tensor in (model.averaged or {}).items():
@@ -52,7 +54,10 @@ def load_state(path: Path, model: SelfPlayPPO) -> Json:
     try:
         counters, about = metadata["counters"], metadata["about"]
         load_weights(path, model.policy.net, _part(tensors, _NET))
-        _load_optimizer(model, _part(tensors, _ADAM))
+        _load_optimizer(model.policy.optimizer, _part(tensors, _ADAM))
+        if model.critic is not None:
+            model.critic.net.load_state_dict(_like(model.critic.net.state_dict(), _part(tensors, _CRITIC)))
+            _load_optimizer(model.critic.optimizer, _part(tensors, _CRITIC_ADAM))
         if model.averaged is not None:
             model.averaged = _like(model.averaged, _part(tensors, _AVERAGE))
         if model.guests is not None:
@@ -90,16 +95,21 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 def _like(expected: dict[str, Tensor], found: dict[str, Tensor]) -> dict[str, Tensor]:
     if {name: t.shape for name, t in found.items()} != {name: t.shape for name, t in expected.items()}:
-        raise ValueError("the averaged weights are of another network")
+        raise ValueError("weights of another network")
     return found
 
 
-def _load_optimizer(model: SelfPlayPPO, tensors: dict[str, Tensor]) -> None:
+def _optimizer_tensors(prefix: str, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What an optimizer knows of each weight, by name."""
+    state = optimizer.state_dict()["state"]
+    return {f"{prefix}{i}.{name}": torch.as_tensor(v) for i, values in state.items() for name, v in values.items()}
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         index, name = key.split(".", 1)
         state.setdefault(int(index), {})[name] = tensor
-    optimizer = model.policy.optimizer
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     for number, values in state.items():
         for name, tensor in values.items():

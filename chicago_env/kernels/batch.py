@@ -10,7 +10,7 @@ from chicago_env.arrays import borrowed
 from chicago_env.engine import flow
 from chicago_env.engine.chance import MATCH, START_SCORES, key_of, unit
 from chicago_env.layout import OBSERVATION_SIZE
-from chicago_env.observation import observe
+from chicago_env.observation import observe, observe_hidden
 from chicago_env.rewards import save_scores, write_rewards
 from chicago_env.state import OVER
 
@@ -107,6 +107,17 @@ def observe_seats(states: Any, seats: Any) -> Any:
         if g["phase"] != OVER and g["to_act"] == seats[i]:
             flow.write_mask(g, mask[i])
     return observation, mask
+
+
+@jit
+def observe_hidden_rows(states: Any, out: Any) -> None:
+    """The cards that the seat to act in each row does not see (N, H) uint8; zeros where the match is over."""
+    for i in range(states.shape[0]):
+        g = states[i]
+        if g["phase"] == OVER:
+            out[i, :] = 0
+        else:
+            observe_hidden(g, int(g["to_act"]), out[i])
 
 
 @jit
