@@ -211,7 +211,7 @@ def _metadata(path: object, data: bytes) -> Json:
     return metadata
 
 
-_NETWORK_FLAGS = ("canonical_suits",)
+_NETWORK_FLAGS = ("canonical_suits", "locations")
 
 _FIELDS: dict[str, tuple[type, ...]] = {
     "format": (str,),

@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from agents.base import Rng
+from agents.locations import possible
 from agents.suits import canonical
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.errors import SetupError
-from chicago_env.layout import BLOCKS, EXACT, OBSERVATION_SIZE, RULES_AT, SEATS, Block, encode_rules, slice_of
+from chicago_env.layout import BLOCKS, CARDS, EXACT, OBSERVATION_SIZE, RULES_AT, SEATS, Block, encode_rules, slice_of
 from chicago_env.notation import format_rules
 from chicago_env.rules import Rules, check_players
 
@@ -64,12 +65,14 @@ class NetworkConfig:
         players: numbers of players it is made for, ascending.
         hidden: widths of the hidden layers.
         canonical_suits: its observations and actions have their suits in canonical order (`agents.suits`).
+        locations: it has a head that says where unseen cards are (`agents.locations`).
     """
 
     rules: tuple[Rules, ...]
     players: tuple[int, ...]
     hidden: tuple[int, ...] = (512, 256)
     canonical_suits: bool = False
+    locations: bool = False
 
     def __post_init__(self) -> None:
         if not self.rules or not self.players:
@@ -133,6 +136,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
     widths = [len(input_columns(config.rules, config.players)), *config.hidden]
     layers = {f"hidden.{i}": pair for i, pair in enumerate(itertools.pairwise(widths))}
     layers |= {"policy_head": (widths[-1], NUM_ACTIONS), "value_head": (widths[-1], 1)}
+    if config.locations:
+        layers["location_head"] = (widths[-1], CARDS * config.players[-1])
     shapes: dict[str, tuple[int, ...]] = {}
     for name, (inputs, outputs) in layers.items():
         shapes |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
@@ -172,7 +177,7 @@ def zero_layer(inputs: int, outputs: int) -> nn.Linear:
 
 
 class PolicyValueNet(nn.Module):
-    """Hidden layers with ReLU, then a policy head of A logits and a value head.
+    """Hidden layers with ReLU, then a policy head of A logits, a value head, and where configured a location head.
 
     All weights are 0 until `initialize` is called or weights are loaded. `columns`, `gain` and `shift` follow from the
     configuration and are not stored.
@@ -199,13 +204,17 @@ class PolicyValueNet(nn.Module):
         self.hidden = nn.ModuleList(zero_layer(a, b) for a, b in itertools.pairwise(widths))
         self.policy_head = zero_layer(widths[-1], NUM_ACTIONS)
         self.value_head = zero_layer(widths[-1], 1)
+        if config.locations:
+            self.location_head = zero_layer(widths[-1], CARDS * config.players[-1])
 
     def initialize(self, generator: torch.Generator) -> None:
-        """Orthogonal weights: gain sqrt 2 in the hidden layers, .01 for the policy (near uniform), 1 for the value.
+        """Orthogonal weights: gain sqrt 2 in the hidden layers, .01 for policy and locations (near uniform), 1 for the value.
 
         Their numbers come from `generator` alone.
         """
         gains = [(layer, 2**0.5) for layer in self.hidden] + [(self.policy_head, 0.01), (self.value_head, 1.0)]
+        if self.config.locations:
+            gains.append((self.location_head, 0.01))
         initialize_layers(gains, generator)
 
     @property
@@ -231,8 +240,20 @@ class PolicyValueNet(nn.Module):
         Args:
             observations: (B, D) as the environment gives them, or (B, F), the columns `columns` of them; any numeric type.
         """
-        x = hidden_layers(self.hidden, self.select(observations), self.gain, self.shift, self.compute_dtype)
-        return self.policy_head(x), self.value_head(x).squeeze(-1)
+        return self.heads(self.features(observations))
+
+    def features(self, observations: Tensor) -> Tensor:
+        """(B, W) float32, what the hidden layers make of observations as `forward` takes them."""
+        return hidden_layers(self.hidden, self.select(observations), self.gain, self.shift, self.compute_dtype)
+
+    def heads(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (B, A) and values (B,), from `features` (B, W)."""
+        return self.policy_head(features), self.value_head(features).squeeze(-1)
+
+    def location_logits(self, features: Tensor) -> Tensor:
+        """Logits (B, P, 52) of the places of cards, from `features` (B, W)."""
+        logits: Tensor = self.location_head(features)
+        return logits.reshape(-1, self.config.players[-1], CARDS)
 
 
 def masked_log_probabilities(logits: Tensor, masks: Tensor) -> Tensor:
@@ -299,6 +320,39 @@ class NetworkAgent:
             logits = torch.where(torch.from_numpy(masks) != 0, logits.double(), -torch.inf)
             result: Array = torch.softmax(logits, dim=-1).numpy()
         return result, actions
+
+    def locations(self, observations: Array) -> Array:
+        """(B, 52, P) float64: the probability of each place of each card, as in `agents.locations`; P the most players.
+
+        What the observer knows is certain, what it can rule out has 0, and the cards of its own hand have no place. Cards are
+        taken one by one: that a hand has five of them, or fewer, is for the caller to see to.
+
+        Args:
+            observations: (B, D) uint8.
+
+        Raises:
+            SetupError: a network without a location head, a wrong shape, or a game for which the network is not made.
+        """
+        config = self.net.config
+        if not config.locations:
+            raise SetupError(f"{self.name} has no location head: it was trained without --locations")
+        observations = np.asarray(observations)
+        rows = len(observations)
+        if observations.shape != (rows, OBSERVATION_SIZE):
+            raise SetupError(f"observations {observations.shape}: expected (B, {OBSERVATION_SIZE})")
+        self._check_game(observations)
+        own, names = observations, np.broadcast_to(np.arange(CARDS), (rows, CARDS))
+        if config.canonical_suits:
+            own, _, _, suits = canonical(observations, np.zeros((rows, NUM_ACTIONS), dtype=np.int8))
+            names = names & ~3 | np.repeat(suits[:, None], CARDS // 4, axis=1).reshape(rows, CARDS)
+        with torch.inference_mode():
+            features = self.net.features(torch.from_numpy(own.take(self._columns, axis=1)))
+            logits = self.net.location_logits(features).transpose(1, 2).double().numpy()
+        logits = np.take_along_axis(logits, names[:, :, None], axis=1)
+        logits = np.where(possible(observations, config.players[-1]), logits, -np.inf)
+        # a card of the own hand has no place: all its weights are 0
+        weights = np.exp(logits - logits.max(axis=2, initial=MASKED_LOGIT, keepdims=True))
+        return np.asarray(weights / np.maximum(weights.sum(axis=2, keepdims=True), np.finfo(np.float64).tiny))
 
     def _check_game(self, observations: Array) -> None:
         players = observations[:, slice_of("players")].argmax(axis=1) + 2

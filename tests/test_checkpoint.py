@@ -70,9 +70,10 @@ def test_what_is_written_is_read(saved) -> None:
         assert torch.equal(net.state_dict()[name], tensor)
 
 
-def test_canonical_suits_are_part_of_it(tmp_path) -> None:
-    path, config = tmp_path / "suits.safetensors", dataclasses.replace(CONFIG, canonical_suits=True)
-    assert "canonical_suits" not in CheckpointInfo(CONFIG).to_dict()["network"]
+@pytest.mark.parametrize("flag", ["canonical_suits", "locations"])
+def test_what_a_network_has_beside_its_layers_is_part_of_it(tmp_path, flag) -> None:
+    path, config = tmp_path / "more.safetensors", dataclasses.replace(CONFIG, **{flag: True})
+    assert CheckpointInfo(CONFIG).to_dict()["network"] == {"hidden": [16, 8]}
     save_checkpoint(path, make_net(config), CheckpointInfo(config))
     assert read_checkpoint(path)[1].network == config
     step = batch_of()
@@ -267,7 +268,8 @@ def test_a_header_that_is_too_long_is_not_written(saved) -> None:
 
 
 def test_shapes_follow_from_the_configuration() -> None:
-    for config in (CONFIG, NetworkConfig((Rules(), PRESETS["open-card"]), (2, 4), (5,))):
+    wide = NetworkConfig((Rules(), PRESETS["open-card"]), (2, 4), (5,))
+    for config in (CONFIG, wide, dataclasses.replace(wide, locations=True)):
         state = PolicyValueNet(config).state_dict()
         assert weight_shapes(config) == {name: tuple(tensor.shape) for name, tensor in state.items()}
         assert {tensor.dtype for tensor in state.values()} == {torch.float32}

@@ -85,6 +85,7 @@ EVERYTHING = {
     "suits": "canonical",
     "critic": "state",
     "critic_hidden": [8],
+    "locations": 0.1,
 }
 
 
@@ -320,6 +321,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_training(tmp_path, monke
         (["--name", "../x"], "no plain file name"),
         (["--hidden", "0"], "hidden: 0 is not within"),
         (["--critic-hidden", "0"], "critic_hidden: 0 is not within"),
+        (["--locations", "-1"], "locations: -1.0 is not within"),
         (["--gae-lambda", "2"], "gae_lambda: 2.0 is not within 0 to 1"),
         (["--learning-rate", "nan"], "learning_rate: nan is not within"),
         (["--seed", "-1"], "seed: -1"),

@@ -13,10 +13,12 @@ Array = np.ndarray[Any, Any]
 
 
 class SelfPlayBuffer(MaskableRolloutBuffer):
-    """T steps of N rows. Shapes: inputs (T, N, F) uint8, masks (T, N, A) bool, rewards (T, N, P), hidden cards (T, N, H').
+    """T steps of N rows. Shapes: inputs (T, N, F) uint8, masks (T, N, A) bool, rewards (T, N, P), hidden cards (T, N, H'),
+    places of cards (T, N, 52).
 
     `finish` computes advantages; `get` then yields minibatches of complete decisions in an order from `generator`, of
-    those with the largest advantages if `share` is less than 1.
+    those with the largest advantages if `share` is less than 1. With `places` their observations are dicts of `inputs` and
+    `places`.
     """
 
     def __init__(
@@ -25,11 +27,12 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         inputs: int = 0,
         players: int = 0,
         hidden: int = 0,
+        places: int = 0,
         share: float = 1.0,
         seed: int = 0,
         **options: Any,
     ) -> None:
-        self.inputs, self.players, self.hidden, self.share = inputs, players, hidden, share
+        self.inputs, self.players, self.hidden, self.places, self.share = inputs, players, hidden, places, share
         self.generator = torch.Generator().manual_seed(seed)
         super().__init__(*args, **options)
 
@@ -45,6 +48,7 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         actions = int(self.action_space.n)  # type: ignore[attr-defined]  # Discrete
         self.input_table = torch.zeros((*shape, self.inputs), dtype=torch.uint8, device=self.device)
         self.hidden_table = torch.zeros((*shape, self.hidden), dtype=torch.uint8, device=self.device)
+        self.place_table = torch.zeros((*shape, self.places), dtype=torch.uint8, device=self.device)
         self.mask_table = torch.zeros((*shape, actions), dtype=torch.bool, device=self.device)
         self.action_table = torch.zeros(shape, dtype=torch.int64, device=self.device)
         self.log_prob_table = torch.zeros(shape, device=self.device)
@@ -66,6 +70,7 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         dones: Array,
         learns: Array,
         hidden: torch.Tensor | None = None,
+        places: torch.Tensor | None = None,
     ) -> None:
         """Adds one step of every row, to be learned from where `learns` (N,) bool; letters as in the class."""
         t = self.pos
@@ -75,6 +80,8 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         self.learn_table[t] = learns
         if hidden is not None:
             self.hidden_table[t] = hidden
+        if places is not None:
+            self.place_table[t] = places
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
@@ -130,8 +137,11 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
         for part in self._parts(batch_size):
             at = self.usable[part]
             inputs, actions, values, log_probs = (table.index_select(0, at) for table in tables)
+            observations: Any = inputs
+            if self.places:
+                observations = {"inputs": inputs, "places": self.place_table.flatten(0, 1).index_select(0, at)}
             yield MaskableRolloutBufferSamples(
-                inputs, actions, values, log_probs, advantages[part], returns[part], masks.index_select(0, at)
+                observations, actions, values, log_probs, advantages[part], returns[part], masks.index_select(0, at)
             )
 
     def get_returns(

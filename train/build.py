@@ -18,6 +18,7 @@ from train.guests import Guests
 from train.ppo import SelfPlayPPO
 
 _SCORES_SPREAD = 52  # start scores of single deals are drawn from 0 … 51, less where the target is lower
+_LOCATIONS = "location_head."
 _LOGGED_DEALS = 400_000  # the last deals, of all kinds of games, from which the chance to win is solved
 
 
@@ -35,6 +36,7 @@ def network_of(config: TrainConfig) -> NetworkConfig:
         tuple(sorted(config.players)),
         config.hidden,
         canonical_suits=config.suits == "canonical",
+        locations=config.locations > 0,
     )
 
 
@@ -93,6 +95,7 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
         clip_range=config.clip,
         vf_coef=config.value_coefficient,
         max_grad_norm=config.max_grad_norm,
+        locations=config.locations,
         bfloat16=use_bfloat16(config),
         device=config.device,
     )
@@ -137,9 +140,15 @@ def begin_with(model: SelfPlayPPO, spec: str) -> None:
 def _widened(small: PolicyValueNet, large: PolicyValueNet) -> dict[str, torch.Tensor]:
     """The weights of a network in the shape of one with the same layers, made for its games and others.
 
-    What only the larger one sees gets weights of 0: in the games of the smaller both play alike.
+    What only the larger one sees gets weights of 0: in the games of the smaller both play alike. A location head that only one
+    of them has is left as it is, or out.
     """
     state = dict(small.state_dict())
     first = torch.zeros(state["hidden.0.weight"].shape[0], large.inputs)
     first[:, torch.isin(large.columns, small.columns)] = state["hidden.0.weight"]
-    return state | {"hidden.0.weight": first}
+    heads = {name: tensor.clone() for name, tensor in large.state_dict().items() if name.startswith(_LOCATIONS)}
+    for name, tensor in heads.items():
+        if small.config.locations:  # places come first in it: those of seats that the smaller has not are the last
+            tensor.zero_()[: len(state[name])] = state[name]
+    state = {name: tensor for name, tensor in state.items() if not name.startswith(_LOCATIONS)}
+    return state | {"hidden.0.weight": first} | heads

@@ -84,6 +84,8 @@ class TrainConfig:
     sees every card."""
     critic_hidden: tuple[int, ...] = (256, 128)
     """Widths of that network's hidden layers."""
+    locations: float = 0.0
+    """Weight of the loss of a head that says where each unseen card is; 0: no such head."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Type in which hidden layers are computed; auto: bfloat16 where the processor multiplies it."""
     device: str = "cpu"
@@ -215,6 +217,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("gae_lambda", 0, 1),
     ("value_coefficient", 0, 100),
     ("max_grad_norm", 1e-6, 10**6),
+    ("locations", 0, 100),
     ("points_scale", 1e-3, 10**6),
     ("average", 0, 1),
     ("advantage_share", 1e-3, 1),

@@ -15,8 +15,10 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch.nn import functional
 
 from agents.base import Agent, ask
+from agents.locations import places as places_of
 from agents.networks import NetworkConfig, PolicyValueNet, input_columns
 from chicago_env.errors import ChicagoError, SetupError
+from chicago_env.layout import CARDS
 from chicago_env.vector import Step
 from train.buffer import SelfPlayBuffer
 from train.critic import StateCritic, hidden_columns
@@ -76,6 +78,7 @@ class SelfPlayPPO(MaskablePPO):
         average: float = 0.0,
         advantage_share: float = 1.0,
         critic: Sequence[int] | None = None,
+        locations: float = 0.0,
         bfloat16: bool = False,
         seed: int = 0,
         device: torch.device | str = "cpu",
@@ -94,11 +97,16 @@ class SelfPlayPPO(MaskablePPO):
             average: share of the averaged weights that an update leaves as they are; 0 for no average.
             advantage_share: share of the decisions to learn from, those with the largest advantages.
             critic: widths of the hidden layers of a critic that sees every card; None for no critic.
+            locations: weight of the loss of the network's location head; 0 for a network without one.
             bfloat16: compute the hidden layers in bfloat16.
             seed: of weights, actions and minibatches. The environment has its own.
             device: where the network is.
             options: of `MaskablePPO`.
         """
+        if (locations > 0) != network.locations:
+            raise SetupError(
+                f"locations: weight {locations} for a network with{'' if network.locations else 'out'} that head"
+            )
         self.entropy_schedule = FloatSchedule(ent_coef)
         self.teacher, self.teacher_share = teacher, teacher_share
         self.guests, self.average = guests, average
@@ -108,7 +116,13 @@ class SelfPlayPPO(MaskablePPO):
             env,
             ent_coef=self.entropy_schedule(1.0),
             rollout_buffer_class=SelfPlayBuffer,
-            policy_kwargs={"config": network, "seed": seed, "bfloat16": bfloat16, "exploration": exploration},
+            policy_kwargs={
+                "config": network,
+                "seed": seed,
+                "bfloat16": bfloat16,
+                "exploration": exploration,
+                "locations": locations,
+            },
             seed=None,  # would seed the generators of everybody in this process
             device=device,
             _init_setup_model=False,
@@ -117,6 +131,8 @@ class SelfPlayPPO(MaskablePPO):
         columns = input_columns(network.rules, network.players)
         self.rollout_buffer_kwargs = {"inputs": len(columns), "players": env.players}
         self.rollout_buffer_kwargs.update(share=advantage_share, seed=seed + 2)
+        if network.locations:
+            self.rollout_buffer_kwargs["places"] = CARDS
         if critic is not None:
             self.rollout_buffer_kwargs["hidden"] = len(hidden_columns(max(network.players)))
         self._setup_model()
@@ -184,7 +200,7 @@ class SelfPlayPPO(MaskablePPO):
                 if told is not None:
                     actions[::2] = told[::2]
                     chosen = torch.from_numpy(view.from_game(told)).to(self.device)
-                hidden = self._hidden(view)
+                hidden, places = self._hidden(view), self._places(view, step)
                 if self.critic is not None:
                     values = self.critic.net(view.inputs, hidden)
             if self.guests is not None:
@@ -197,7 +213,17 @@ class SelfPlayPPO(MaskablePPO):
             if self.guests is not None:
                 self.guests.draw(step.done, self.num_timesteps)
             rollout_buffer.put(
-                view.inputs, view.masks, chosen, log_probs, values, seats, step.rewards, step.done, learns, hidden
+                view.inputs,
+                view.masks,
+                chosen,
+                log_probs,
+                values,
+                seats,
+                step.rewards,
+                step.done,
+                learns,
+                hidden,
+                places,
             )
             self.seconds["teacher"] += started - began
             self.seconds["network"] += played - started
@@ -247,6 +273,12 @@ class SelfPlayPPO(MaskablePPO):
         cards = self.env.batch.hidden().take(self.critic.columns, axis=1)
         return torch.from_numpy(view.renamed(cards)).to(self.device)
 
+    def _places(self, view: View, step: Step) -> torch.Tensor | None:
+        """(B, 52) uint8, the places of the cards in `step`, which the environment shows now; None without that head."""
+        if not self.policy.net.config.locations:
+            return None
+        return torch.from_numpy(view.renamed(places_of(step.observation, self.env.batch.hidden()))).to(self.device)
+
     def train(self) -> None:
         """One update from the buffer, if there are decisions in it to learn from.
 
@@ -259,6 +291,9 @@ class SelfPlayPPO(MaskablePPO):
             self._imitate()
         elif len(self.rollout_buffer.usable) > 1:  # one alone has no spread to measure its advantage by
             super().train()
+        if self.policy.location_losses:
+            self.logger.record("train/location_loss", float(torch.stack(self.policy.location_losses).mean()))
+            self.policy.location_losses.clear()
         if self.critic is not None:
             self._fit(self.critic)
         self.logger.record("train/ent_coef", self.ent_coef)
