@@ -15,7 +15,7 @@ from eval.results import VERSION as RANKING_VERSION
 from eval.scores import Scores
 from eval.stats import Estimate, mean_interval
 from eval.store import Store
-from eval.store.file import differences
+from eval.store.going_on import differences
 
 FORMAT, VERSION = "chicago-comparison", 1
 

@@ -11,7 +11,8 @@ from chicago_env.records import record_of
 from chicago_env.rules import Rules
 from eval.boards import KINDS, Kind, board_root, make_board, setup_of
 from eval.plan import Plan
-from eval.store.file import Played, Store
+from eval.store.file import Store
+from eval.store.reading import Played
 
 FORMAT, VERSION = "chicago-games", 1
 

@@ -1,14 +1,10 @@
-"""A store that is open: what it holds, what is still to be played, and how games are written down."""
+"""A store that is open: made, gone on with, written to, and sealed when all is played."""
 
-import dataclasses
-import json
 import os
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,84 +13,17 @@ from eval.boards import KINDS, Kind
 from eval.plan import Plan
 from eval.play import Games
 from eval.sources import Sources
-from eval.store.schema import (
-    ORDER,
-    TABLES,
-    StoreError,
-    check_header,
-    checked,
-    connect,
-    create,
-    is_sealed,
-    naming_errors,
-)
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
+from eval.store.building import beside, building, fill, make, put
+from eval.store.going_on import check_continues
+from eval.store.reading import Contents, Ints, content_of
+from eval.store.schema import ORDER, StoreError, checked, connect, is_sealed, naming_errors
 
 _INSERT = f"INSERT INTO games VALUES ({', '.join('?' * 11)})"
 _FAULT = f"INSERT INTO faults VALUES ({', '.join('?' * 11)})"
-_ITEMS = {1: "<i1", 2: "<i2", 4: "<i4"}
 
 
-class Fault(NamedTuple):
-    """Something that an agent did wrong; columns of the table `faults`, with names in place of numbers."""
-
-    seed: int
-    kind: Kind
-    board: int
-    lineup: tuple[int, ...]
-    seat: int
-    agent: str
-    status: str
-    deal: int
-    decision: int
-    reason: str
-    line: str
-
-
-class Played(NamedTuple):
-    """Games of one kind as a store holds them, in order of seed, board and lineup.
-
-    Attributes:
-        seeds: (N,) int64, seed of the event.
-        boards: (N,) int64, number of the board.
-        lineups: (N, P) int64, number of the agent in each seat.
-        gains: (N, P) int64, points gained by each seat.
-        winner: (N,) int64, seat, or -1.
-        truncated: (N,) bool.
-        deals: (N,) int64, deals played.
-        sources: (N, P, K) int64, where points came from, by the columns of the frame.
-        forfeited: (N, P) bool, seats that forfeit the game.
-    """
-
-    seeds: Ints
-    boards: Ints
-    lineups: Ints
-    gains: Ints
-    winner: Ints
-    truncated: Bools
-    deals: Ints
-    sources: Ints
-    forfeited: Bools
-
-
-@dataclasses.dataclass
-class Store:
-    """The games of an event, in a file or in memory.
-
-    Attributes:
-        path: the file; None in memory.
-        frame: what all games share (`Plan.frame`).
-        agents: who takes part, by number, as JSON has it (`Entrant.to_dict`).
-        runs: what was asked for (`Plan.run`).
-    """
-
-    path: Path | None
-    frame: dict[str, Any]
-    agents: list[dict[str, Any]]
-    runs: list[dict[str, Any]]
-    _connection: sqlite3.Connection
+class Store(Contents):
+    """The games of an event, in a file or in memory; for its attributes see `Contents`."""
 
     # --- opening ------------------------------------------------------------------------------------------------------
 
@@ -117,7 +46,7 @@ class Store:
         """
         path = Path(path)
         with checked(path) as connection:
-            yield cls(path, *_content(path, connection), connection)
+            yield cls(path, *content_of(path, connection), connection)
 
     @classmethod
     @contextmanager
@@ -135,9 +64,9 @@ class Store:
         if any(entrant.spec is None for entrant in plan.entrants):
             raise StoreError(path, "a store needs agents that are named by a spec, not objects")
         if not os.path.lexists(path):
-            _make(path, plan)
+            make(path, plan)
         with cls.reading(path) as found:
-            found._check_continues(plan)
+            check_continues(found, plan)
             for kind in KINDS:
                 found.played(kind)  # rows that are impossible are found before anything is written
             complete = not any(found.missing(plan, kind) for kind in KINDS)
@@ -148,116 +77,11 @@ class Store:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            store = cls(path, *_content(path, connection), connection)
+            store = cls(path, *content_of(path, connection), connection)
             store._extend(plan)
             yield store
             if not any(store.missing(plan, kind) for kind in KINDS):
                 store.seal()
-
-    def close(self) -> None:
-        """Lets go of the store."""
-        self._connection.close()
-
-    # --- reading ------------------------------------------------------------------------------------------------------
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the agents, by number."""
-        return [agent["name"] for agent in self.agents]
-
-    @property
-    def players(self) -> int:
-        """P, seats at a table."""
-        return int(self.frame["players"])
-
-    def missing(self, plan: Plan, kind: Kind) -> dict[int, int]:
-        """Boards of a kind that are not complete, with the number of games there are of each."""
-        rows = self._connection.execute(
-            "SELECT board, count(*) FROM games WHERE seed = ? AND kind = ? GROUP BY board",
-            (plan.seed, KINDS.index(kind)),
-        )
-        there = dict(rows)
-        return {n: there.get(n, 0) for n in range(plan.total(kind)) if there.get(n, 0) < plan.games_of_board}
-
-    def lineups_of(self, seed: int, kind: Kind, board: int) -> set[bytes]:
-        """The games of a board that have been played."""
-        rows = self._connection.execute(
-            "SELECT lineup FROM games WHERE seed = ? AND kind = ? AND board = ?", (seed, KINDS.index(kind), board)
-        )
-        return {lineup for (lineup,) in rows}
-
-    def played(self, kind: Kind) -> Played:
-        """All games of a kind.
-
-        Raises:
-            StoreError: what a row holds is impossible.
-        """
-        rows = self._connection.execute(
-            "SELECT seed, board, lineup, gains, winner, truncated, deals, sources, forfeited FROM games WHERE kind = ? "
-            f"ORDER BY {ORDER['games']}",
-            (KINDS.index(kind),),
-        ).fetchall()
-        n, players = len(rows), self.players
-        columns = list(zip(*rows, strict=True)) if rows else [()] * 9
-        seeds, boards, winner, truncated, deals, bits = (
-            np.array(columns[i], dtype=np.int64) for i in (0, 1, 4, 5, 6, 8)
-        )
-        lineups = self._array(columns[2], players, "u1", "lineup")
-        if (lineups >= len(self.agents)).any():
-            raise StoreError(self.path, "is damaged: a lineup has an agent that there is not")
-        if (winner < -1).any() or (winner >= players).any():
-            raise StoreError(self.path, "is damaged: a winner has no seat")
-        gains = self._array(columns[3], players, "<i4", "gains")
-        width = len(self.frame["sources"])
-        sources = self._sources(columns[7], players * width).reshape(n, players, width)
-        forfeited = (bits[:, None] >> np.arange(players)) & 1 != 0
-        return Played(seeds, boards, lineups, gains, winner, truncated != 0, deals, sources, forfeited)
-
-    def _array(self, blobs: Sequence[bytes], width: int, dtype: str, what: str) -> Ints:
-        size = width * np.dtype(dtype).itemsize
-        if any(len(blob) != size for blob in blobs):
-            raise StoreError(self.path, f"is damaged: {what} of a wrong size")
-        return np.frombuffer(b"".join(blobs), dtype).astype(np.int64).reshape(len(blobs), width)
-
-    def _sources(self, blobs: Sequence[bytes], width: int) -> Ints:
-        out = np.zeros((len(blobs), width), dtype=np.int64)
-        sizes = np.array([len(blob) for blob in blobs], dtype=np.int64)
-        left = len(blobs) if width else 0
-        for item, dtype in _ITEMS.items() if width else ():
-            mine = np.flatnonzero(sizes == item * width)
-            joined = b"".join(blobs[i] for i in mine.tolist())
-            out[mine] = np.frombuffer(joined, dtype).reshape(len(mine), width)
-            left -= len(mine)
-        if left or (not width and sizes.any()):
-            raise StoreError(self.path, "is damaged: sources of a wrong size")
-        return out
-
-    def faults(self) -> list[Fault]:
-        """What went wrong, in order of seed, kind, board and lineup."""
-        rows = self._connection.execute(f"SELECT * FROM faults ORDER BY {ORDER['faults']}")
-        try:
-            return [
-                Fault(seed, KINDS[kind], board, (*lineup,), seat, self.names[lineup[seat]], *rest)
-                for seed, kind, board, lineup, _, seat, *rest in rows
-            ]
-        except IndexError:
-            raise StoreError(self.path, "is damaged: a fault of an agent that there is not") from None
-
-    def faults_before(self, seed: int, kind: Kind, board: int) -> dict[str, int]:
-        """Faults of each agent in the boards of an event that come before one, single deals first."""
-        rows = self._connection.execute(
-            "SELECT lineup, seat FROM faults WHERE seed = ? AND (kind, board) < (?, ?)",
-            (seed, KINDS.index(kind), board),
-        )
-        return dict(Counter(self.names[lineup[seat]] for lineup, seat in rows))
-
-    def choices(self) -> Iterator[tuple[int, Kind, int, list[int], bytes]]:
-        """Seed, kind, board, lineup and choices of every game, in order: what records are made of."""
-        rows = self._connection.execute(
-            f"SELECT seed, kind, board, lineup, choices FROM games ORDER BY {ORDER['games']}"
-        )
-        for seed, kind, board, lineup, choices in rows:
-            yield seed, KINDS[kind], board, list(lineup), choices
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -334,8 +158,8 @@ class Store:
 
     def _write_anew(self, path: Path) -> Path:
         """A file beside `path` with every row in its order."""
-        place = _beside(path)
-        with _building(place) as out:
+        place = beside(path)
+        with building(place) as out:
             fill(out, self.frame, self.agents, self.runs)
             out.execute("BEGIN")
             for table in ("games", "faults"):
@@ -368,65 +192,15 @@ class Store:
                         f"has another result of the same game: seed {row[0]}, {KINDS[row[1]]} board {row[2]}, {names}",
                     )
 
-    # --- going on -----------------------------------------------------------------------------------------------------
-
-    def _check_continues(self, plan: Plan) -> None:
-        """Makes sure that the games of the store are games of `plan`, none too many.
-
-        Raises:
-            StoreError: they are not; it says what differs.
-        """
-        differ = differences(self.frame, plan.frame())
-        if len(self.runs) > 1:
-            differ.append("it was merged from several events, which are not gone on with")
-        else:
-            run, asked = self.runs[0], plan.run()
-            differ += differences({k: run[k] for k in ("seed", "field")}, {k: asked[k] for k in ("seed", "field")})
-            differ += [
-                f"{k}: {run[k]} in the store, {asked[k]} asked for" for k in ("boards", "matches") if run[k] > asked[k]
-            ]
-            given = [entrant.to_dict() for entrant in plan.entrants]
-            if run != asked and self.faults():
-                differ.append(
-                    "agents failed in it, and what they forfeit hangs on the order of games: it is not extended"
-                )
-            fixed = len(given) if plan.field == "tables" else len(self.agents)
-            if self.names != [agent["name"] for agent in given[:fixed]]:
-                differ.append(f"agents: {', '.join(self.names)} in the store, {', '.join(plan.names)} asked for")
-            else:
-                differ += [
-                    f"agent {mine['name']} is not the one of the store: another spec or another file"
-                    for mine, theirs in zip(self.agents, given, strict=False)
-                    if mine != theirs
-                ]
-        if differ:
-            raise StoreError(self.path, f"holds something else than what is asked for ({'; '.join(differ)})")
-
     def _extend(self, plan: Plan) -> None:
         agents, runs = [entrant.to_dict() for entrant in plan.entrants], [plan.run()]
         if (agents, runs) == (self.agents, self.runs):
             return
         with self._transaction():
-            _put(self._connection, "agents", agents[len(self.agents) :], len(self.agents))
+            put(self._connection, "agents", agents[len(self.agents) :], len(self.agents))
             self._connection.execute("DELETE FROM runs")
-            _put(self._connection, "runs", runs, 0)
+            put(self._connection, "runs", runs, 0)
         self.agents, self.runs = agents, runs
-
-
-def differences(
-    there: dict[str, Any], asked: dict[str, Any], sides: tuple[str, str] = ("in the store", "asked for")
-) -> list[str]:
-    """What differs between two frames, in words; `sides` says what they are."""
-    found = []
-    for key in dict.fromkeys([*there, *asked]):
-        mine, theirs = there.get(key), asked.get(key)
-        if mine == theirs or key == "rules_fields":
-            continue
-        if isinstance(mine, dict) and isinstance(theirs, dict):
-            found += [f"{key}: {words}" for words in differences(mine, theirs, sides)]
-        else:
-            found.append(f"{key}: {mine} {sides[0]}, {theirs} {sides[1]}")
-    return found
 
 
 def _packed(sources: Sources) -> list[bytes]:
@@ -440,90 +214,3 @@ def _packed(sources: Sources) -> list[bytes]:
         for i, row in zip(mine.tolist(), flat[mine].astype(dtype), strict=True):
             blobs[i] = row.tobytes()
     return blobs
-
-
-def _beside(path: Path) -> Path:
-    """Where a file is built that is to take the place of `path`."""
-    return path.with_name(f".{path.name}.chicago-new")
-
-
-@contextmanager
-def _building(place: Path) -> Iterator[sqlite3.Connection]:
-    """A new database at `place`, on the disk when the block ends, gone if it ends with an exception."""
-    for old in (place, place.with_name(f"{place.name}-journal")):  # left by a kill
-        old.unlink(missing_ok=True)
-    try:
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # an error of the system names it
-        with closing(connect(place, "mode=rw")) as out:
-            out.execute("PRAGMA journal_mode = OFF")
-            out.execute("PRAGMA synchronous = OFF")
-            yield out
-        handle = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except BaseException:
-        place.unlink(missing_ok=True)
-        raise
-
-
-def _make(path: Path, plan: Plan) -> None:
-    """An empty store for `plan`: there whole, or not at all."""
-    place = _beside(path)
-    try:
-        with naming_errors(path), _building(place) as out:
-            fill(out, plan.frame(), [entrant.to_dict() for entrant in plan.entrants], [plan.run()])
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from None
-    os.replace(place, path)
-
-
-def fill(connection: sqlite3.Connection, frame: object, agents: Iterable[object], runs: Iterable[object]) -> None:
-    """Makes the tables of an empty database, without games."""
-    create(connection)
-    connection.execute("BEGIN")
-    connection.execute("INSERT INTO frame VALUES (?)", (_text(frame),))
-    _put(connection, "agents", agents, 0)
-    _put(connection, "runs", runs, 0)
-    connection.execute("COMMIT")
-
-
-def _put(connection: sqlite3.Connection, table: str, values: Iterable[object], first: int) -> None:
-    rows = [(number, _text(value)) for number, value in enumerate(values, first)]
-    connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _content(path: Path, connection: sqlite3.Connection) -> tuple[dict[str, Any], list[Any], list[Any]]:
-    """Frame, agents and runs, checked for what the program relies on."""
-    read = {}
-    for table in ("frame", "agents", "runs"):
-        rows = connection.execute(f"SELECT value FROM {table} ORDER BY {ORDER[table]}").fetchall()
-        try:
-            read[table] = [json.loads(text) for (text,) in rows]
-        except (ValueError, RecursionError):
-            raise StoreError(path, f"is damaged: table {table} has no JSON") from None
-    frame, agents, runs = read["frame"], read["agents"], read["runs"]
-    if not (
-        len(frame) == 1
-        and _has(frame[0], players=int, rules=str, rules_fields=dict, versions=dict, max_deals=int, sources=list)
-        and 2 <= frame[0]["players"] <= 6
-        and all(isinstance(column, str) for column in frame[0]["sources"])
-        and all(_has(agent, name=str, files=dict) for agent in agents)
-        and all(_has(run, agents=list, field=str, boards=int, matches=int, seed=int) for run in runs)
-        and agents
-        and runs
-    ):
-        raise StoreError(path, "is damaged: its plan is incomplete")
-    return frame[0], agents, runs
-
-
-def _has(value: object, **fields: type) -> bool:
-    return isinstance(value, dict) and all(type(value.get(name)) is kind for name, kind in fields.items())
-
-
-__all__ = ["TABLES", "Fault", "Played", "Store", "check_header", "differences"]

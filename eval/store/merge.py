@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 
 from eval.plan import MAX_AGENTS
-from eval.store.file import Store, differences, fill
+from eval.store.building import fill
+from eval.store.file import Store
+from eval.store.going_on import differences
 from eval.store.schema import StoreError
 
 
