@@ -196,7 +196,7 @@ def test_the_command_line_takes_a_program(tmp_path) -> None:
         [sys.executable, "-c", "from train.cli import main; main()", "eval", "rank", spec, "random",
          "--boards", "4", "--matches", "2"],
         capture_output=True, text=True, check=False, cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent.parent)},
+        env={**os.environ, "PYTHONPATH": str(EXAMPLES.parent.parent), "TMPDIR": str(tmp_path)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert processes_with("bot.py") == []
+    assert processes_with(str(tmp_path)) == []
