@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -160,8 +161,11 @@ def test_a_run_begins_with_the_weights_of_a_checkpoint(tmp_path) -> None:
     assert same(weights(tmp_path / "c"), weights(tmp_path / "d"))
     with pytest.raises(UsageError, match="no checkpoint"):
         train(replaced(init="random"), tmp_path / "e", threads=1)
-    with pytest.raises(UsageError, match="other layers, or for other games"):
+    with pytest.raises(UsageError, match=r"layers of \(512, 256\)"):
         train(replaced(init="ppo-2p"), tmp_path / "f", threads=1)
+    for other in ({"players": (3,)}, {"rules": ("race",)}):
+        with pytest.raises(UsageError, match="none of the games"):
+            train(replaced(init=str(tmp_path / "d" / "agent.safetensors"), **other), tmp_path / "f", threads=1)
 
 
 def test_canonical_suits_are_what_is_learned_and_what_plays(tmp_path) -> None:
@@ -193,8 +197,28 @@ def test_a_network_for_more_games_plays_the_old_ones_alike(tmp_path) -> None:
             ):
                 assert torch.allclose(ours, theirs, atol=1e-5)
             step = batch.step(step.mask.argmax(axis=1))
-    with pytest.raises(UsageError, match="other layers, or for other games"):
-        train(replaced(init=str(tmp_path / "b" / "agent.safetensors")), tmp_path / "c", threads=1)
+
+
+@pytest.mark.parametrize(
+    ("players", "rules"), [((2,), ("open-card",)), ((3,), ("pagat",)), ((2, 3), ("open-card", "family"))]
+)
+def test_a_network_for_fewer_games_plays_them_alike(players, rules, tmp_path) -> None:
+    most = {"players": (2, 3, 6), "rules": ("pagat", "open-card", "race"), "steps": 288, "locations": 0.1}
+    train(replaced(**most), tmp_path / "a", threads=1)
+    fewer = {"players": players, "rules": rules, "learning_rate": 0.0, "steps": 256, "locations": 0.1}
+    train(replaced(init=str(tmp_path / "a" / "agent.safetensors"), **fewer), tmp_path / "b", threads=1)
+    large, small = (agents.load(str(tmp_path / name / "agent.safetensors")) for name in "ab")
+    assert small.net.inputs < large.net.inputs
+    batch = BatchEnv(64, players[0], rules[0], 5)
+    step = batch.reset()
+    with torch.no_grad():
+        for _ in range(60):
+            seen = torch.from_numpy(step.observation)
+            for ours, theirs in zip(small.net(seen), large.net(seen), strict=True):
+                assert torch.allclose(ours, theirs, atol=1e-5)
+            known = large.locations(step.observation)[:, :, : players[-1]]
+            np.testing.assert_allclose(small.locations(step.observation), known, atol=1e-5)
+            step = batch.step(step.mask.argmax(axis=1))
 
 
 def test_seeds_count(tmp_path) -> None:

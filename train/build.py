@@ -126,29 +126,34 @@ def begin_with(model: SelfPlayPPO, spec: str) -> None:
         raise UsageError(f"init: {spec!r} is no checkpoint")
     net = model.policy.net
     ours, theirs = net.config, agent.net.config
-    if theirs.hidden != ours.hidden or not (
-        set(theirs.rules) <= set(ours.rules) and set(theirs.players) <= set(ours.players)
-    ):
-        raise UsageError(f"init: {spec} is a network of other layers, or for other games than this run trains")
+    if theirs.hidden != ours.hidden:
+        raise UsageError(f"init: {spec} has layers of {theirs.hidden}, not of {ours.hidden}")
+    if set(theirs.rules).isdisjoint(ours.rules) or set(theirs.players).isdisjoint(ours.players):
+        raise UsageError(f"init: {spec} is for none of the games that this run trains")
     if (
         theirs.canonical_suits and not ours.canonical_suits
     ):  # it knows one order of suits only; the others know this one too
         raise UsageError(f"init: {spec} sees suits in canonical order alone: --suits canonical")
-    net.load_state_dict(_widened(agent.net, net))
+    net.load_state_dict(_fitted(agent.net, net))
 
 
-def _widened(small: PolicyValueNet, large: PolicyValueNet) -> dict[str, torch.Tensor]:
-    """The weights of a network in the shape of one with the same layers, made for its games and others.
+def _fitted(old: PolicyValueNet, new: PolicyValueNet) -> dict[str, torch.Tensor]:
+    """The weights of a network in the shape of one with the same layers, made for other games: in those of both, both play alike.
 
-    What only the larger one sees gets weights of 0: in the games of the smaller both play alike. A location head that only one
-    of them has is left as it is, or out.
+    What only the new one sees gets weights of 0. What only the old one sees never varies in the games of the new one and is
+    added to the bias. A location head that only one of them has is left as it is, or out.
     """
-    state = dict(small.state_dict())
-    first = torch.zeros(state["hidden.0.weight"].shape[0], large.inputs)
-    first[:, torch.isin(large.columns, small.columns)] = state["hidden.0.weight"]
-    heads = {name: tensor.clone() for name, tensor in large.state_dict().items() if name.startswith(_LOCATIONS)}
+    state = dict(old.state_dict())
+    weight, bias = state["hidden.0.weight"], state["hidden.0.bias"]
+    first = torch.zeros(len(weight), new.inputs)
+    both = torch.isin(old.columns, new.columns)
+    first[:, torch.isin(new.columns, old.columns)] = weight[:, both]
+    example = BatchEnv(1, new.config.players[0], new.config.rules[0], seed=0).reset().observation
+    constant = (torch.from_numpy(example)[0, old.columns] * old.gain + old.shift).masked_fill(both, 0)
+    heads = {name: tensor.clone() for name, tensor in new.state_dict().items() if name.startswith(_LOCATIONS)}
     for name, tensor in heads.items():
-        if small.config.locations:  # places come first in it: those of seats that the smaller has not are the last
-            tensor.zero_()[: len(state[name])] = state[name]
+        if old.config.locations:  # places come first in it: those of seats that only one of them has are the last
+            known = min(len(tensor), len(state[name]))
+            tensor.zero_()[:known] = state[name][:known]
     state = {name: tensor for name, tensor in state.items() if not name.startswith(_LOCATIONS)}
-    return state | {"hidden.0.weight": first} | heads
+    return state | {"hidden.0.weight": first, "hidden.0.bias": bias + weight @ constant} | heads
