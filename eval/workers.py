@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -56,6 +57,20 @@ class _Worker:
         self.process.join()
 
 
+@contextlib.contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Keeps Ctrl-C from a process that is being started, and from its parent until it knows of it.
+
+    A terminal sends it to both. The child inherits that it is blocked, and so says nothing before it ignores it.
+    """
+    resource_tracker.ensure_running()  # its start would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Workers:
     """Processes that play jobs. Used in a `with` block, at whose end none of them is left."""
 
@@ -90,7 +105,8 @@ class Workers:
         given = 0
         while given < len(jobs):
             while len(self._workers) < self._count and waiting:
-                self._workers.append(_Worker(self._plan, self._count))
+                with _interrupts_later():
+                    self._workers.append(_Worker(self._plan, self._count))
             for worker in self._workers:
                 if worker.job is None and waiting and waiting[0] < given + _AHEAD * self._count:
                     worker.job, worker.finished = heapq.heappop(waiting), 0
@@ -157,6 +173,7 @@ def _count(clock: Clock, seconds: dict[str, float], decisions: dict[str, int]) -
 
 def _work(pipe: Connection, plan: Plan, count: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # not for what agents start
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         agents = _load(plan, count)

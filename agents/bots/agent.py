@@ -1,6 +1,7 @@
 """The agent `exec:COMMAND`: a program that plays."""
 
 import contextlib
+import re
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -262,9 +263,16 @@ class BotTable:
             self.end(place, {"scores": list(match.scores), "winner": None, "reason": "broken off"})
 
 
+_NUMBER = re.compile(r'("turn"\s*:\s*)-?\d+')
+
+
 def error_of(name: str, failure: BotFailure, row: int | None = None) -> AgentError:
-    """A failure of a bot as one of an agent."""
-    return AgentError(name, failure.reason, row, failure.status, failure.line)
+    """A failure of a bot as one of an agent.
+
+    The number of the question is taken out of the line: it depends on what else this run of the bot was asked, and
+    results must not.
+    """
+    return AgentError(name, failure.reason, row, failure.status, _NUMBER.sub(r"\1#", failure.line))
 
 
 class BotAgent:

@@ -304,7 +304,7 @@ def parse_answer(
     message = _object(line, "action", {"turn", "action"})
     given = message["turn"]
     if type(given) is not int or given != turn:
-        raise BotFailure("INVALID", f"'turn' is not {turn}, the number of the act that is to be answered", line)
+        raise BotFailure("INVALID", "'turn' is not the number of the act that is to be answered", line)
     action = message["action"]
     if isinstance(action, str):
         hand = np.flatnonzero(observation[AT.hand : AT.hand + CARDS]).tolist()
