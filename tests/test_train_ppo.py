@@ -13,6 +13,8 @@ from chicago_env import BatchEnv, Rules
 from chicago_env.errors import IllegalAction, SetupError
 from chicago_env.gym_vector import ChicagoVectorEnv
 from eval.equity import ClosedEquity
+from train import build
+from train.config import TrainConfig
 from train.deal_reward import DealReward
 from train.envs import SelfPlayVecEnv
 from train.opponents import OpponentVecEnv
@@ -374,3 +376,24 @@ def test_plain_maskable_ppo_takes_both_environments(kind) -> None:
             model = MaskablePPO("MlpPolicy", env, seed=0, **options)
         model.learn(64)
         assert model.num_timesteps == 64
+
+
+@pytest.mark.parametrize(
+    ("vendor", "amx", "avx", "pays"),
+    [
+        ("AuthenticAMD", False, True, True),
+        ("AuthenticAMD", False, False, False),
+        ("GenuineIntel", False, True, False),
+        ("GenuineIntel", True, True, True),
+        (None, False, True, False),
+    ],
+)
+def test_bfloat16_is_used_where_it_is_faster(vendor, amx, avx, pays, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx)
+    info = tmp_path / "cpuinfo"
+    if vendor is not None:
+        info.write_text(f"processor\t: 0\nvendor_id\t: {vendor}\n", "utf-8")
+    assert build._bfloat16_pays(info) is pays
+    for precision, used in (("bfloat16", True), ("float32", False)):
+        assert build.use_bfloat16(TrainConfig(precision=precision)) is used

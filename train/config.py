@@ -87,7 +87,7 @@ class TrainConfig:
     locations: float = 0.0
     """Weight of the loss of a head that says where each unseen card is; 0: no such head."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Type in which hidden layers are computed; auto: bfloat16 where the processor multiplies it."""
+    """Type in which hidden layers are computed; auto: bfloat16 where the processor multiplies it faster."""
     device: str = "cpu"
     """Where the network is: cpu or cuda."""
     points_scale: float = 10.0
