@@ -70,6 +70,9 @@ class Agent(Protocol):
     It keeps nothing from one call to the next, and the same arguments (and numbers from `rng`) give the same actions:
     what it does in a row may depend on that row alone. So it can play any number of games and seats side by side.
 
+    One that is made for some games only also has `check_game(players, rules)`, which raises `SetupError` for others: tools
+    ask it before they play (`chicago_env.opponents.check_game`).
+
     Attributes:
         name: a name for tables and errors.
     """

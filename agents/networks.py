@@ -354,6 +354,20 @@ class NetworkAgent:
         weights = np.exp(logits - logits.max(axis=2, initial=MASKED_LOGIT, keepdims=True))
         return np.asarray(weights / np.maximum(weights.sum(axis=2, keepdims=True), np.finfo(np.float64).tiny))
 
+    def check_game(self, players: int, rules: Rules) -> None:
+        """Checks that the network is made for a game.
+
+        Raises:
+            SetupError: it is not.
+        """
+        config = self.net.config
+        if players not in config.players:
+            made = ", ".join(map(str, config.players))
+            raise SetupError(f"{self.name} is made for {made} players, not for {players}")
+        if rules not in config.rules:
+            made = ", ".join(map(format_rules, config.rules))
+            raise SetupError(f"{self.name} is made for the rules {made}, not for {format_rules(rules)}")
+
     def _check_game(self, observations: Array) -> None:
         players = observations[:, slice_of("players")].argmax(axis=1) + 2
         fits = np.isin(players, self.net.config.players)

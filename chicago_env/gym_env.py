@@ -101,9 +101,9 @@ class ChicagoEnv(gymnasium.Env[Bytes, int]):
             ChicagoError: as `agents.load`, of text that names no agent.
             SetupError: any other argument.
         """
-        self._table = Table(opponents, players)
-        self.players = self._table.players
         self.rules = parse_rules(rules)
+        self._table = Table(opponents, players, self.rules)
+        self.players = self._table.players
         self.seat = None if seat is None else check_int("seat", seat, 0, self.players - 1)
         self.reward = reward
         self._kind = reward_kind(reward)

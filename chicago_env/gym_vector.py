@@ -91,9 +91,9 @@ class ChicagoVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             SetupError: any other argument.
         """
         self.num_envs = check_int("num_envs", num_envs, 1, MAX_ROWS)
-        self._table = Table(opponents, players)
-        self.players = self._table.players
         self.rules = parse_rules(rules)
+        self._table = Table(opponents, players, self.rules)
+        self.players = self._table.players
         self.seat = None if seat is None else check_int("seat", seat, 0, self.players - 1)
         self._kind = reward_kind(reward)
         self.max_deals = check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS)

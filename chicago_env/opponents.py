@@ -13,7 +13,7 @@ import numpy as np
 
 from chicago_env._packages import sibling
 from chicago_env.errors import SetupError
-from chicago_env.rules import check_players
+from chicago_env.rules import Rules, check_players
 from chicago_env.setup import is_list
 
 Array = np.ndarray[Any, Any]
@@ -26,7 +26,7 @@ SEAT, OPPONENTS, LINEUP = 1, 2, 3
 
 
 class Opponent(Protocol):
-    """What plays a seat: as `agents.Agent`."""
+    """What plays a seat: as `agents.Agent`. Where it is made for some games only, it has a method as in `check_game`."""
 
     def act(self, observations: Any, masks: Any, rng: Any, /) -> Any:
         """(B,) actions for (B, D) uint8 observations and (B, A) int8 masks."""
@@ -41,6 +41,17 @@ Place: TypeAlias = Player | Mapping[Any, float]
 
 Opponents: TypeAlias = Place | Sequence[Place]
 """One for every place, or one for each from the left of the own seat."""
+
+
+def check_game(agent: object, players: int, rules: Rules) -> None:
+    """Asks an agent whether it plays a game, where it is made for some only: it then has a method of this name.
+
+    Raises:
+        SetupError: it does not.
+    """
+    check = getattr(agent, "check_game", None)
+    if callable(check):
+        check(players, rules)
 
 
 class RandomOpponent:
@@ -72,16 +83,18 @@ class Table:
         names: what each is called: the text that it was loaded from, or its `name`.
     """
 
-    def __init__(self, opponents: Opponents, players: int | None) -> None:
+    def __init__(self, opponents: Opponents, players: int | None, rules: Rules) -> None:
         """Checks and loads the opponents.
 
         Args:
             opponents: one for all places (None: random play), or a sequence of P - 1; see `Place`.
             players: P; None: one more than the sequence has, else 2.
+            rules: the rules of the game.
 
         Raises:
             RulesError: number of players.
-            SetupError: not so many opponents, one that cannot act, an empty pool, or a weight that is none.
+            SetupError: not so many opponents, one that cannot act or is made for other games, an empty pool, or a weight
+                that is none.
             ChicagoError: as `agents.load`, of text that names no agent.
         """
         listed = is_list(opponents)
@@ -89,6 +102,7 @@ class Table:
         if players is None:
             players = len(given) + 1 if listed else 2
         self.players = check_players(players)
+        self._rules = rules
         self.agents: list[Opponent] = []
         self.names: list[str] = []
         self._owned: list[Opponent] = []
@@ -130,6 +144,7 @@ class Table:
             if not callable(getattr(agent, "act", None)):
                 hint = "; a pool is a mapping {opponent: weight}" if is_list(agent) or isinstance(agent, set) else ""
                 raise SetupError(f"{where}: {_short(agent)} has no method `act`{hint}")
+            check_game(agent, self.players, self._rules)
             self._known[key] = len(self.agents)
             self.agents.append(agent)
             own = getattr(agent, "name", None)

@@ -12,6 +12,7 @@ import numpy as np
 from agents.base import Agent
 from chicago_env.errors import SetupError
 from chicago_env.notation import parse_rules
+from chicago_env.opponents import check_game
 from chicago_env.rules import Rules
 from chicago_env.setup import MAX_DEALS, check_int
 from eval.boards import KINDS, Kind, board_root, make_board
@@ -183,6 +184,8 @@ def prepare(
         loaded = {name: load(agent) if isinstance(agent, str) else agent for name, agent in agents.items()}
         check_agents(loaded)
     made = check_plan(agents, **plan)
+    for agent in loaded.values():
+        check_game(agent, made.players, made.rules)
     check_int("rows", rows, 1, MAX_ROWS)
     if check_int("workers", workers, 1, MAX_WORKERS) > 1:
         for entrant in made.entrants:

@@ -13,6 +13,7 @@ from agents.equity import POINTS_PER_DEAL
 from chicago_env.errors import SetupError
 from chicago_env.files import read_json, replacing
 from chicago_env.notation import format_rules, parse_rules
+from chicago_env.opponents import check_game
 from chicago_env.rules import Rules, check_players
 from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
 from eval.boards import KINDS, Kind, board_root, lineups, make_board, setup_of
@@ -284,11 +285,13 @@ def sprt(
         on_step: called after every look.
 
     Raises:
-        SetupError: `out` is of another test, or no such file.
+        SetupError: `out` is of another test, or no such file; or an agent is made for other games.
         OSError: `out` cannot be written.
         MissingExtra: scipy is not installed.
     """
     require(*STATISTICS)
+    for agent in (first, second):
+        check_game(agent, plan.players, parse_rules(plan.rules))
     log = _Log(plan, out)
     # two agents of one name are told apart by their places
     names = [plan.first, plan.second] if plan.first != plan.second else [f"{plan.first}#1", f"{plan.first}#2"]

@@ -17,6 +17,7 @@ from chicago_env.errors import ChicagoError, SetupError
 from chicago_env.gym_env import ChicagoEnv
 from chicago_env.gym_vector import ChicagoVectorEnv
 from chicago_env.opponents import Table
+from chicago_env.rules import Rules
 from tests.test_gym import pick, play
 
 ENV = "chicago_env/Chicago-v0"
@@ -76,7 +77,7 @@ def test_one_opponent_is_loaded_once(monkeypatch) -> None:
             return load(spec)
 
     monkeypatch.setattr(opponents, "sibling", lambda name: {"agents": Agents}[name])
-    table = Table(["random", {"random": 1, "heuristic:novice": 1}, "heuristic:novice", None], None)
+    table = Table(["random", {"random": 1, "heuristic:novice": 1}, "heuristic:novice", None], None, Rules())
     assert loaded == ["random", "heuristic:novice"]
     assert table.names == ["random", "heuristic:novice", "random"]
     assert len(table.agents) == 3
@@ -92,7 +93,7 @@ def test_no_package_of_another_project_is_asked(monkeypatch, tmp_path) -> None:
 
 def test_a_pool_is_drawn_from_by_weight_and_each_place_by_itself() -> None:
     one, two, three = Marked("one"), Marked("two"), Marked("three")
-    table = Table([{one: 1, two: 3, three: 0}, {one: 1, two: 3}], None)
+    table = Table([{one: 1, two: 3, three: 0}, {one: 1, two: 3}], None, Rules())
     drawn = Counter(table.lineup(seed) for seed in range(4000))
     for (left, right), share in {(0, 0): 1 / 16, (0, 1): 3 / 16, (1, 0): 3 / 16, (1, 1): 9 / 16}.items():
         assert drawn[left, right] / 4000 == pytest.approx(share, abs=0.03)
@@ -102,7 +103,7 @@ def test_a_pool_is_drawn_from_by_weight_and_each_place_by_itself() -> None:
 
 def test_what_a_place_draws_does_not_depend_on_the_others() -> None:
     pool, other = {"random": 1, None: 1}, {"heuristic:novice": 1, "random": 5}
-    first, second = Table([pool, pool, "random"], None), Table([other, pool, other], None)
+    first, second = Table([pool, pool, "random"], None, Rules()), Table([other, pool, other], None, Rules())
     for seed in range(50):
         by_name = first.agents[first.lineup(seed)[1]], second.agents[second.lineup(seed)[1]]
         assert type(by_name[0]) is type(by_name[1])

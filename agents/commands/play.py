@@ -15,6 +15,7 @@ from agents.registry import load
 from chicago_env.cli import OK
 from chicago_env.errors import UsageError
 from chicago_env.game import Game
+from chicago_env.opponents import check_game
 from chicago_env.records import RecordWriter, record_of_game
 from chicago_env.rules import check_players
 from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
@@ -59,6 +60,8 @@ def run(config: Config) -> int:
     game = Game(players, config.rules, seed=seed, max_deals=config.deals)
     with contextlib.ExitStack() as stack:
         agents = {spec: _load(spec, stack) for spec in dict.fromkeys([*specs, *config.hint])}
+        for agent in agents.values():
+            check_game(agent, players, game.rules)
         writer = None if config.record is None else stack.enter_context(RecordWriter(config.record))
         others = {(own + 1 + i) % players: agents[spec] for i, spec in enumerate(specs)}
         hints = {spec: agents[spec] for spec in config.hint}

@@ -24,6 +24,7 @@ from chicago_env.engine import flow
 from chicago_env.engine.chance import key_of, unit
 from chicago_env.layout import OBSERVATION_SIZE
 from chicago_env.observation import observe
+from chicago_env.rules import Rules
 from chicago_env.state import EXCHANGE, OVER, PLAY, STATE
 
 BUDGET = 400
@@ -130,6 +131,14 @@ class SearchPolicyAgent:
         self.blueprint = blueprint
         self.budget = budget
         self.step = step
+
+    def check_game(self, players: int, rules: Rules) -> None:
+        """Checks that the network is made for a game.
+
+        Raises:
+            SetupError: it is not.
+        """
+        self.blueprint.check_game(players, rules)
 
     def act(self, observations: Observations, masks: Masks, rng: Rng, /) -> Actions:
         """See `agents.Agent.act`; two numbers of `rng` are used for each row.
