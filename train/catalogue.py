@@ -127,10 +127,10 @@ def check_gate(ratings: dict[str, Any]) -> None:
         UsageError: it wins less than `GATE` of the matches against a snapshot of its past, all of the interval below.
     """
     for game in ratings["games"]:
-        past = game.get("past")
-        if past is not None and past["high"] < GATE:
+        weakest = game.get("past")
+        if weakest is not None and weakest["high"] < GATE:
             raise UsageError(
-                f"{game['players']} players, {game['rules']}: the checkpoint wins {_wins(past)} against its own past, "
+                f"{game['players']} players, {game['rules']}: the checkpoint wins {_wins(weakest)} against its own past, "
                 f"less than {GATE:.0%}"
             )
 
