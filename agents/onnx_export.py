@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 from agents.checkpoint import SUFFIX, CheckpointInfo, read_checkpoint
 from agents.networks import MASKED_LOGIT, PolicyValueNet
+from agents.onnx_suits import CanonicalSuits
 from chicago_env.actions import ACTION_VERSION, NUM_ACTIONS
-from chicago_env.errors import CheckpointError, MissingExtra
+from chicago_env.errors import MissingExtra
 from chicago_env.files import replacing
 from chicago_env.layout import OBSERVATION_SIZE, OBSERVATION_VERSION, layout_hash
 from chicago_env.notation import format_rules
@@ -32,15 +33,21 @@ OPSET = 20
 
 
 class Exported(nn.Module):
-    """What the file computes: a network whose logits are masked."""
+    """What the file computes: a network that takes the game's suits and actions, and whose logits are masked."""
 
     def __init__(self, net: PolicyValueNet) -> None:
         super().__init__()
         self.net = net
+        self.suits = CanonicalSuits(net.columns.numpy()) if net.config.canonical_suits else None
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, A) and values (B,), both float32, for (B, D) uint8 and (B, A) int8."""
-        logits, value = self.net(observation)
+        if self.suits is None:
+            logits, value = self.net(observation)
+        else:
+            inputs, actions = self.suits(observation)
+            logits, value = self.net(inputs)
+            logits = logits.gather(1, actions)
         return torch.where(mask.bool(), logits, MASKED_LOGIT), value
 
 
@@ -48,7 +55,8 @@ def export_onnx(checkpoint: str | os.PathLike[str], path: str | os.PathLike[str]
     """Writes the network of a checkpoint as an ONNX file; it is there whole, or as it was before.
 
     Inputs are `observation` (B, D) uint8 and `mask` (B, A) int8, 1 for legal actions; outputs are `logits` (B, A) float32,
-    those of the network and -1e38 for illegal actions, and `value` (B,) float32. B is free.
+    those of the network and -1e38 for illegal actions, and `value` (B,) float32. B is free. Suits and actions are the game's,
+    also where the network sees suits in canonical order: the file renames them.
 
     Args:
         checkpoint: file of a checkpoint.
@@ -58,7 +66,7 @@ def export_onnx(checkpoint: str | os.PathLike[str], path: str | os.PathLike[str]
         The file's metadata: text by name.
 
     Raises:
-        CheckpointError: no checkpoint, a damaged one, or one that wants suits in canonical order.
+        CheckpointError: no checkpoint, or a damaged one.
         MissingExtra: onnx or onnxscript, by which torch writes such files, is not installed.
         OSError: the file cannot be written.
     """
@@ -68,10 +76,6 @@ def export_onnx(checkpoint: str | os.PathLike[str], path: str | os.PathLike[str]
         except ModuleNotFoundError as error:
             raise MissingExtra(package, "onnx") from error
     net, info = read_checkpoint(checkpoint)
-    if info.network.canonical_suits:
-        raise CheckpointError(
-            checkpoint, "its network wants suits in canonical order, which an ONNX file does not compute"
-        )
     metadata = _metadata(Path(checkpoint), info)
     model = _model(net)
     for key, value in metadata.items():

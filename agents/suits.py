@@ -3,7 +3,7 @@
 Each observation decides for itself which of its suits the network sees as the first, by what the observer knows: the suit
 led first, then the suits with more cards in the own hand, then by which cards these are, then by all else that the
 observation says of a suit. What two suits have in common entirely changes nothing, whichever of them comes first. Actions
-are renamed with the cards, and back.
+are renamed with the cards, and back. `agents.onnx_suits` does the same in tensors.
 
 Letters: B batch, D observation, A actions.
 """
@@ -20,9 +20,13 @@ from chicago_env.layout import AT, CARDS, HAND, OBSERVATION_SIZE, ROUNDS, RULE_F
 
 Array = np.ndarray[Any, Any]
 
-_SUITS_COUNT_AT = AT.rule_flags + RULE_FLAGS.index("suits")
-_SETS = (AT.hand, AT.discards, AT.upcard, AT.played, AT.trick_cards, AT.winning_card)
-_LISTS = (
+SUITS_COUNT_AT = AT.rule_flags + RULE_FLAGS.index("suits")
+"""The flag that the rules order suits."""
+
+SETS = (AT.hand, AT.discards, AT.upcard, AT.played, AT.trick_cards, AT.winning_card)
+"""Sets of cards, besides `known`."""
+
+LISTS = (
     *(AT.discards_by_round + HAND * i for i in range(ROUNDS)),
     *(AT.draws_by_round + HAND * i for i in range(ROUNDS)),
     *(AT.broken + HAND * i for i in range(ROUNDS - 1)),
@@ -30,10 +34,12 @@ _LISTS = (
 )
 """Lists of up to five cards, ascending. What `shown_suit` holds is 0 where suits have no order."""
 
-_TABLES = (*(AT.plays + SEATS * i for i in range(TRICKS)), *(AT.open_card + SEATS * i for i in range(ROUNDS)))
+TABLES = (*(AT.plays + SEATS * i for i in range(TRICKS)), *(AT.open_card + SEATS * i for i in range(ROUNDS)))
 """Tables of one card for each seat."""
 
-_SEEN = (AT.discards, AT.played, AT.trick_cards, AT.upcard)
+SEEN = (AT.discards, AT.played, AT.trick_cards, AT.upcard)
+"""Sets by which suits are told apart: high ranks first, and of one rank the last set first."""
+
 _PICKS = 1 << HAND
 _SAME = 0 | 1 << 2 | 2 << 4 | 3 << 6  # every suit keeps its name
 _APART = 1 << 3  # no two suits share a place
@@ -107,7 +113,7 @@ def _order_of_suits(row: Any, words: Any) -> int:
     places = _tell_apart(0, words)
     if not places & _APART:
         for i in range(4):
-            _add_set(words, _set_at(row, _SEEN[i]), i)
+            _add_set(words, _set_at(row, SEEN[i]), i)
         places = _tell_apart(places, words)
     for j in range(SEATS):
         if not places & _APART:
@@ -115,14 +121,14 @@ def _order_of_suits(row: Any, words: Any) -> int:
             for s in range(4):
                 words[s] |= int(row[AT.void + 4 * j + s]) << 1
             places = _tell_apart(places, words)
-    for at in _TABLES:
+    for at in TABLES:
         if not places & _APART:
             for j in range(SEATS):
                 card = int(row[at + j]) - 1
                 if card >= 0:
                     words[card & 3] |= ((card >> 2) + 1) << 4 * j
             places = _tell_apart(places, words)
-    for at in _LISTS:
+    for at in LISTS:
         if row[at] != 0 and not places & _APART:
             _add_set(words, _list_at(row, at), 0)
             places = _tell_apart(places, words)
@@ -208,7 +214,7 @@ def _rename_hand(row: Any, order: int, out: Any, actions: Any) -> None:
 @jit
 def _rename(row: Any, order: int, out: Any, actions: Any) -> None:
     """Writes what names suits in an observation (D,) into `out` (D,), and into `actions` (A,) what actions stand for."""
-    for at in _SETS:
+    for at in SETS:
         _rename_set(row, at, order, out)
     for j in range(SEATS):
         _rename_set(row, AT.known + CARDS * j, order, out)
@@ -216,10 +222,10 @@ def _rename(row: Any, order: int, out: Any, actions: Any) -> None:
             out[AT.void + 4 * j + _new_suit(order, s)] = row[AT.void + 4 * j + s]
     for s in range(4):
         out[AT.led_suit + _new_suit(order, s)] = row[AT.led_suit + s]
-    for at in _TABLES:
+    for at in TABLES:
         for j in range(SEATS):
             out[at + j] = _renamed(int(row[at + j]), order)
-    for at in _LISTS:
+    for at in LISTS:
         _rename_list(row, at, order, out)
     _rename_hand(row, order, out, actions)
     for i in range(0, CARDS, 4):
@@ -238,7 +244,7 @@ def _rename_rows(observations: Any, masks: Any, out: Any, out_masks: Any, action
         for a in range(NUM_ACTIONS):
             actions[i, a] = a
         order = _SAME
-        if not row[_SUITS_COUNT_AT]:
+        if not row[SUITS_COUNT_AT]:
             order = _order_of_suits(row, words)
         for s in range(4):
             places[s] = _new_suit(order, s)
