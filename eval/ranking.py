@@ -23,8 +23,9 @@ from eval.plan import DEFAULT_ROWS, MAX_ROWS, Plan, check_agents, check_anchor, 
 from eval.ratings import Rating, bradley_terry
 from eval.results import PairResult, Result, Row
 from eval.scores import NO_MEETING, Scores, scores_of
-from eval.stats import CONFIDENCE, mean_interval, share_interval, variance_factor
+from eval.stats import CONFIDENCE, mean_interval, share_interval
 from eval.store import Store
+from eval.variance import factors_of
 
 MAX_WORKERS = 256
 
@@ -275,7 +276,6 @@ def _distinct(runs: list[dict[str, Any]], what: str) -> int:
 
 def _pair_result(names: list[str], pair: tuple[int, int], deals: Scores, matches: Scores) -> PairResult:
     dealt, decided = deals.meetings.get(pair, NO_MEETING), matches.meetings.get(pair, NO_MEETING)
-    points = dealt.points_by_board
     games = {
         "deals": int(dealt.points.size),
         "matches": int(decided.winner.size),
@@ -283,9 +283,9 @@ def _pair_result(names: list[str], pair: tuple[int, int], deals: Scores, matches
         "won_by_second": int((decided.winner == 1).sum()),
         "truncated": int((decided.winner == -1).sum()),
     }
-    factor = variance_factor(dealt.points / dealt.of_points, points)
-    wins, equity = share_interval(decided.shares_by_board), mean_interval(dealt.equity)
-    return PairResult(names[pair[0]], names[pair[1]], mean_interval(points), wins, games, factor, equity)
+    points, wins = mean_interval(dealt.points_by_board), share_interval(decided.shares_by_board)
+    factors, equity = factors_of(dealt, decided), mean_interval(dealt.equity_by_board)
+    return PairResult(names[pair[0]], names[pair[1]], points, wins, games, factors, equity)
 
 
 def _rows(store: Store, deals: Scores, matches: Scores, anchor: int) -> tuple[Row, ...]:

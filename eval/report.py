@@ -13,6 +13,7 @@ from eval.tables import (
     SOURCES,
     cycles_text,
     equity_text,
+    factor_text,
     faults_text,
     habit_text,
     habits,
@@ -73,7 +74,7 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
             "points": points_text(pair.points),
             "equity": equity_text(pair.equity),
             "games": pair.games,
-            "factor": "–" if pair.variance_factor is None else f"{pair.variance_factor:.2f}",
+            "factors": [factor_text(factor) for factor in pair.variance_factors],
         }
         for pair in ranking.pairs
     ]

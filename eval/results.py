@@ -8,8 +8,9 @@ from typing import Any
 from eval.ratings import Rating
 from eval.stats import Estimate
 from eval.store import Fault
+from eval.variance import VarianceFactors
 
-FORMAT, VERSION = "chicago-ranking", 2
+FORMAT, VERSION = "chicago-ranking", 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +24,7 @@ class PairResult:
         wins: share of matches won by a seat of the first agent; a truncated match is shared out over all seats.
         games: numbers of games: deals, matches, matches won by either and truncated.
         equity: change of the chance to win the match, per deal, of all seats of the first agent; match wins per deal.
-        variance_factor: how many times as many independent deals would be needed for the same interval.
+        variance_factors: how many times as many independent games each figure would need for the same interval.
     """
 
     first: str
@@ -31,7 +32,7 @@ class PairResult:
     points: Estimate
     wins: Estimate
     games: Mapping[str, int]
-    variance_factor: float | None
+    variance_factors: VarianceFactors
     equity: Estimate
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,7 +44,7 @@ class PairResult:
             "match_wins": self.wins.to_dict(),
             "equity_per_deal": self.equity.to_dict(),
             "games": dict(self.games),
-            "variance_factor": self.variance_factor,
+            "variance_factors": self.variance_factors.to_dict(),
         }
 
 

@@ -49,8 +49,9 @@ class Meeting:
         boards: (n,) int64, index of each board among all boards of the event.
         points: (n, G) int64, difference of points in each game, times `of_points`.
         shares: (n, G) int64, share of each game's win, times `of_shares`.
+        even: (n, G) int64, the share that is even in each game, times `of_shares`: seats of the first, or 1 of 2.
         winner: (n, G) int64: 0 first, 1 second, -1 nobody.
-        equity: (n,) change of the chance to win in a game, of all seats of the first together.
+        equity: (n, G) float64, change of the chance to win in each game, of all seats of the first together.
         of_points: what a point counts in `points`.
         of_shares: what a win counts in `shares`.
     """
@@ -58,6 +59,7 @@ class Meeting:
     boards: Ints
     points: Ints
     shares: Ints
+    even: Ints
     winner: Ints
     equity: Floats
     of_points: int = 1
@@ -73,9 +75,14 @@ class Meeting:
         """(n,) share of wins."""
         return np.asarray(self.shares.sum(axis=1) / (self.shares.shape[1] * self.of_shares))
 
+    @property
+    def equity_by_board(self) -> Floats:
+        """(n,) mean change of the chance to win; rounded, so that what cancels out is 0 and not what floats leave of it."""
+        return np.asarray(self.equity.mean(axis=1).round(12))
+
 
 _NONE = np.zeros((0, 1), dtype=np.int64)
-NO_MEETING = Meeting(_NONE[:, 0], _NONE, _NONE, _NONE, np.zeros(0))
+NO_MEETING = Meeting(_NONE[:, 0], _NONE, _NONE, _NONE, _NONE, np.zeros((0, 1)))
 """Two agents that did not meet."""
 
 
@@ -142,14 +149,21 @@ def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Int
     points, wins, winner = (
         values.reshape(chosen.shape) for values in score_games(played.gains[flat], played.winner[flat], is_first)
     )
-    # rounded: what cancels out is 0 and not what floats leave of it
-    changes = (equity[flat] * is_first).sum(axis=1).reshape(chosen.shape).mean(axis=1).round(12)
+    even = is_first.sum(axis=1).reshape(chosen.shape)
+    changes = (equity[flat] * is_first).sum(axis=1).reshape(chosen.shape)
     meetings = {}
     pair = (first * agents + second)[chosen[:, 0]] if len(chosen) else np.zeros(0, dtype=np.int64)
     for number in np.unique(pair).tolist():
         mine = pair == number
         meetings[divmod(number, agents)] = Meeting(
-            board[chosen[mine, 0]], points[mine], wins[mine], winner[mine], changes[mine], players - 1, players
+            board[chosen[mine, 0]],
+            points[mine],
+            wins[mine],
+            even[mine],
+            winner[mine],
+            changes[mine],
+            players - 1,
+            players,
         )
     games = np.zeros(agents, dtype=np.int64)
     for (a, b), meeting in meetings.items():
@@ -179,7 +193,7 @@ def _means(boards: int, agents: int, meetings: dict[tuple[int, int], Meeting], w
                 by_board = {
                     "points": meeting.points_by_board,
                     "shares": meeting.shares_by_board,
-                    "equity": meeting.equity,
+                    "equity": meeting.equity_by_board,
                 }[what]
                 turned = 1 - by_board if what == "shares" else 0.0 - by_board
                 mine.append((meeting.boards, by_board if a == agent else turned))
@@ -224,7 +238,7 @@ def _score_tables(kind: Kind, played: Played, agents: int, keys: Ints, board: In
         for j in range(players):
             difference = own[:, :, i] - own[:, :, j]
             above = np.sign(rank[:, :, i] - rank[:, :, j])
-            apart = (change[:, :, i] - change[:, :, j]).mean(axis=1) / 2
+            apart = (change[:, :, i] - change[:, :, j]) / 2
             code = np.where(above > 0, 0, np.where(above < 0, 1, -1))
             for m in np.flatnonzero(who[:, i] < who[:, j]).tolist():
                 pair = (int(who[m, i]), int(who[m, j]))
@@ -234,8 +248,15 @@ def _score_tables(kind: Kind, played: Played, agents: int, keys: Ints, board: In
         boards, differences, parts, codes, changed = zip(
             *sorted(against[pair], key=lambda row: int(row[0])), strict=True
         )
+        shares_of = np.array(parts)
         meetings[pair] = Meeting(
-            np.array(boards), np.array(differences), np.array(parts), np.array(codes), np.array(changed), of_shares=2
+            np.array(boards),
+            np.array(differences),
+            shares_of,
+            np.ones_like(shares_of),
+            np.array(codes),
+            np.array(changed),
+            of_shares=2,
         )
     return Scores(kind, keys, meetings, points, shares, changes, games)
 

@@ -13,6 +13,7 @@ from eval.results import Result, Row
 from eval.stats import Estimate
 
 UNKNOWN = "–"
+FACTORS = ("match wins", "points", "equity")
 HEADINGS = ("match wins\n%", "points\na deal", "equity\na deal, %", "Elo", "moves/s")
 _PLAIN: Any = {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False, "header_style": "bold underline"}
 
@@ -109,6 +110,20 @@ def matrix_table(ranking: Result) -> Table:
     return table
 
 
+def factor_text(factor: float | None) -> str:
+    """A variance factor, e.g. `2.31`."""
+    return UNKNOWN if factor is None else f"{factor:.2f}"
+
+
+def pairs_table(ranking: Result) -> Table:
+    """Variance factors of every pair that met."""
+    table = _narrow("Variance factors: independent games that one of a board is worth", list(FACTORS))
+    for pair in ranking.pairs:
+        name = Text(f"{pair.first} against {pair.second}", style="bold")
+        table.add_row(name, *(factor_text(factor) for factor in pair.variance_factors))
+    return table
+
+
 SOURCES = {
     "hand 1": ("hand_1",),
     "hand 2": ("hand_2",),
@@ -198,6 +213,8 @@ def tables_of(ranking: Result) -> Group:
     parts: list[Table] = [main_table(ranking)]
     if len(ranking.rows) > 2:
         parts.append(matrix_table(ranking))
+    if any(any(pair.variance_factors) for pair in ranking.pairs):
+        parts.append(pairs_table(ranking))
     if any(points_by_source(row) for row in ranking.rows):
         parts += [sources_table(ranking), habits_table(ranking)]
     notes = "95 % intervals in brackets or after ±, over boards."
