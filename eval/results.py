@@ -24,6 +24,7 @@ class PairResult:
         wins: share of matches won by a seat of the first agent; a truncated match is shared out over all seats.
         games: numbers of games: deals, matches, matches won by either and truncated.
         equity: change of the chance to win the match, per deal, of all seats of the first agent; match wins per deal.
+        corrected: as `points`, less the luck of the draw (`eval.luck`); None where it was not measured.
         variance_factors: how many times as many independent games each figure would need for the same interval.
     """
 
@@ -34,6 +35,7 @@ class PairResult:
     games: Mapping[str, int]
     variance_factors: VarianceFactors
     equity: Estimate
+    corrected: Estimate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -41,6 +43,7 @@ class PairResult:
             "first": self.first,
             "second": self.second,
             "points_per_deal": self.points.to_dict(),
+            "corrected_points_per_deal": None if self.corrected is None else self.corrected.to_dict(),
             "match_wins": self.wins.to_dict(),
             "equity_per_deal": self.equity.to_dict(),
             "games": dict(self.games),
@@ -63,6 +66,7 @@ class Row:
     games: int
     equity: Estimate
     sources: Mapping[str, int]
+    corrected: Estimate | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,6 +109,7 @@ class Result:
                 "agent": row.name,
                 "match_wins": row.wins.to_dict(),
                 "points_per_deal": row.points.to_dict(),
+                "corrected_points_per_deal": None if row.corrected is None else row.corrected.to_dict(),
                 "rating": None if row.rating is None else row.rating._asdict(),
                 "equity_per_deal": row.equity.to_dict(),
                 "games": row.games,

@@ -11,16 +11,18 @@ from eval.stats import variance_factor
 class VarianceFactors(NamedTuple):
     """Of each figure of a pair, how many times as many independent games would be needed for an interval of the same width.
 
-    None where the games or the boards do not vary: nothing was played, or the agents are the same.
+    None where the games or the boards do not vary (nothing was played, or the agents are the same), or were not measured.
 
     Attributes:
         wins: of match wins.
         points: of points per deal.
+        corrected: of points per deal less the luck of the draw; the independent games are not corrected.
         equity: of match equity per deal.
     """
 
     wins: float | None
     points: float | None
+    corrected: float | None
     equity: float | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -42,8 +44,10 @@ def factors_of(dealt: Meeting, decided: Meeting) -> VarianceFactors:
     won = decided.shares / decided.of_shares
     for seats in np.unique(decided.even):
         won[decided.even == seats] -= won[decided.even == seats].mean()
+    points = dealt.points / dealt.of_points
     return VarianceFactors(
         variance_factor(won, decided.shares_by_board),
-        variance_factor(dealt.points / dealt.of_points, dealt.points_by_board),
+        variance_factor(points, dealt.points_by_board),
+        None if dealt.corrected is None else variance_factor(points, dealt.corrected_by_board),
         variance_factor(dealt.equity, dealt.equity_by_board),
     )
