@@ -17,12 +17,25 @@ from eval.stats import Estimate, mean_interval
 from eval.store import Store
 from eval.store.going_on import differences
 
-FORMAT, VERSION = "chicago-comparison", 1
+FORMAT, VERSION = "chicago-comparison", 2
 
 _MAX_BYTES = 1 << 28
 _HUGE = 1e12  # no figure is as large
-_ASKED = ("players", "rules", "field", "boards", "matches", "seed", "max_deals", "max_faults", "anchor", "versions")
-_FIGURES = {"points_per_deal": "deal", "match_wins": "match", "equity_per_deal": "deal"}
+_ASKED = (
+    "players",
+    "rules",
+    "field",
+    "boards",
+    "matches",
+    "seed",
+    "max_deals",
+    "max_faults",
+    "luck",
+    "anchor",
+    "versions",
+)
+_CORRECTED = "corrected_points_per_deal"
+_FIGURES = {"points_per_deal": "deal", _CORRECTED: "deal", "match_wins": "match", "equity_per_deal": "deal"}
 """Figures of an agent, and the kind of boards that each is a mean over."""
 
 
@@ -93,7 +106,8 @@ def _check(path: Path, data: Any) -> None:
         for row in data["table"]:
             good = isinstance(row["agent"], str)
             for figure in _FIGURES:
-                good &= all(number(row[figure][name]) for name in ("mean", "low", "high"))
+                if figure != _CORRECTED or row[figure] is not None:  # luck is not always measured
+                    good &= all(number(row[figure][name]) for name in ("mean", "low", "high"))
             rating = row["rating"]
             good &= rating is None or all(number(rating[name]) for name in ("elo", "low", "high"))
             if not good:
@@ -130,9 +144,12 @@ def _paired(first: Loaded, second: Loaded, agent: str, figure: str) -> Estimate 
         assert loaded.scores is not None
         scores = loaded.scores[kind]
         own = loaded.data["agents"].index(agent)
-        column = {"points_per_deal": scores.points, "match_wins": scores.shares, "equity_per_deal": scores.equity}[
-            figure
-        ]
+        column = {
+            "points_per_deal": scores.points,
+            _CORRECTED: scores.corrected,
+            "match_wins": scores.shares,
+            "equity_per_deal": scores.equity,
+        }[figure]
         keys = map(tuple, scores.keys.tolist())
         values.append(
             {key: value for key, value in zip(keys, column[:, own].tolist(), strict=True) if not np.isnan(value)}

@@ -58,6 +58,7 @@ def play_job(
         root,
         clock=clock,
         keep_choices=plan.records,
+        luck=plan.luck and kind == "deal",
         on_finished=on_finished,
         on_fault="forfeit" if plan.max_faults else "raise",
         max_faults=plan.max_faults,

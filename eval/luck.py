@@ -41,6 +41,9 @@ HAND_VALUES: Floats = np.load(_FOLDER / "luck_values.npy")
 COEFFICIENTS: Floats = np.load(_FOLDER / "luck_coefficients.npy")
 """(5, ROUNDS), for 2 to 6 players: what is taken off for one point of luck in each exchange."""
 
+UNIT = 1_000_000
+"""Parts of a point in which the correction of a seat is kept: whole numbers, whose sums are exact."""
+
 DIGEST = digest_of("luck", HAND_VALUES, COEFFICIENTS)
 """16 hex digits of all numbers; a corrected result names them."""
 
@@ -134,13 +137,24 @@ def luck_of(setups: Sequence[MatchSetup], choices: Sequence[bytes | bytearray], 
     return luck
 
 
-def correction_of(luck: Floats, mine: Bools) -> Floats:
-    """What is to be taken off the points of one side in each game, (N,): the mean of its seats less that of the others.
+def corrections_of(luck: Floats) -> Ints:
+    """What is to be taken off the points of each seat, (N, P) int64, in parts of a point (`UNIT`).
 
     Args:
         luck: (N, P, ROUNDS) from `luck_of`.
+    """
+    # one product after another: a matrix product may round in another way for another number of games
+    points = sum(luck[:, :, r] * COEFFICIENTS[luck.shape[1] - 2, r] for r in range(ROUNDS))
+    return np.asarray(np.rint(np.asarray(points) * UNIT), dtype=np.int64)
+
+
+def correction_of(corrections: Ints, mine: Bools) -> Floats:
+    """What is to be taken off the points of one side in each game, (N,) float64: the mean of its seats less that of the others.
+
+    Args:
+        corrections: (N, P) from `corrections_of`.
         mine: (N, P) bool, seats of that side; neither none nor all.
     """
-    points = luck @ COEFFICIENTS[luck.shape[1] - 2]
-    own = mine.sum(axis=1)
-    return np.asarray((points * mine).sum(axis=1) / own - (points * ~mine).sum(axis=1) / (mine.shape[1] - own))
+    own, total = mine.sum(axis=1), (corrections * mine).sum(axis=1)
+    others = corrections.sum(axis=1) - total
+    return np.asarray((total / own - others / (mine.shape[1] - own)) / UNIT)

@@ -16,7 +16,7 @@ from chicago_env.notation import parse_rules
 from chicago_env.setup import MatchSetup
 from chicago_env.vector import GameBatch
 from eval.boards import board_root, lineups, make_board, setup_of
-from eval.luck import correction_of, luck_of
+from eval.luck import correction_of, corrections_of, luck_of
 from eval.play import Games, play_games
 from eval.stats import mean_interval, variance_factor
 
@@ -98,7 +98,7 @@ def check(first: str, second: str, players: int, boards: int, seed: int) -> str:
     for low in range(0, boards, _PART):
         setups, games, mine = play(one, other, players, low, min(boards, low + _PART), seed)
         raw.append(points_of(games, mine))
-        off.append(correction_of(luck_of(setups, games.choices), mine))
+        off.append(correction_of(corrections_of(luck_of(setups, games.choices)), mine))
     size = 2 if players == 2 else 2 * players
     games_raw, games_off = np.concatenate(raw).reshape(-1, size), np.concatenate(off).reshape(-1, size)
     lines = []

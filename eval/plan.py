@@ -18,6 +18,7 @@ from chicago_env.setup import MAX_DEALS, MAX_MATCH_DEALS, SEED_LIMIT, check_int
 from eval.boards import KINDS, Kind, board_root, lineups, pairs
 from eval.entrants import Entrant, entrants_of
 from eval.extras import STATISTICS, require
+from eval.luck import DIGEST
 from eval.rng import TABLES
 from eval.sources import COLUMNS
 
@@ -67,6 +68,7 @@ class Plan:
         records: keep what records of the games need.
         max_faults: faults after which an agent forfeits the rest of its games (docs/evaluation.md); 0: the first fault
             of anybody ends the event with an error.
+        luck: measure the luck of the draw in single deals (`eval.luck`).
     """
 
     entrants: tuple[Entrant, ...]
@@ -79,6 +81,7 @@ class Plan:
     max_deals: int = MAX_DEALS
     records: bool = False
     max_faults: int = 0
+    luck: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -132,6 +135,7 @@ class Plan:
             "records": self.records,
             "max_faults": self.max_faults,
             "sources": list(COLUMNS),
+            "luck": DIGEST if self.luck else None,
         }
 
     def run(self) -> dict[str, Any]:
@@ -190,6 +194,7 @@ def check_plan(
     max_deals: int = MAX_DEALS,
     records: bool = False,
     max_faults: int = 0,
+    luck: bool = False,
 ) -> Plan:
     """The plan of an event, checked.
 
@@ -204,6 +209,7 @@ def check_plan(
         max_deals: deals after which a match is truncated.
         records: keep what records of the games need.
         max_faults: faults after which an agent forfeits the rest; 0: the first fault ends the event.
+        luck: measure the luck of the draw in single deals.
 
     Raises:
         SetupError: an impossible argument.
@@ -229,6 +235,7 @@ def check_plan(
         check_int("max_deals", max_deals, 1, MAX_MATCH_DEALS),
         bool(records),
         check_int("max_faults", max_faults, 0, MAX_BOARDS),
+        bool(luck),
     )
 
 

@@ -15,6 +15,7 @@ from chicago_env.vector import GameBatch
 from eval import kernels
 from eval.faults import FAULT_PENALTY, MAX_FAULTS, Fault, Referee, ask_rows, check_one
 from eval.following import SEATS, Following
+from eval.luck import corrections_of, luck_of
 from eval.rng import RowRng, decision_keys
 from eval.sources import FAULT, VOID, Sources, sources_of
 
@@ -34,6 +35,8 @@ class Games(NamedTuple):
             record, and b"" here.
         faults: the failures of agents, by game and in their order there (docs/evaluation.md).
         forfeited: (N, P) bool, seats that forfeit the game; no such game counts as played.
+        luck: (N, P) int64, what is to be taken off the points of each seat for the luck of the draw, in parts of a point
+            (`eval.luck.UNIT`); of a void deal until the fault, 0 where a game is forfeited. None unless asked for.
     """
 
     gains: Ints
@@ -44,6 +47,7 @@ class Games(NamedTuple):
     choices: list[bytes]
     faults: tuple[Fault, ...]
     forfeited: np.ndarray[Any, np.dtype[np.bool_]]
+    luck: Ints | None = None
 
 
 @dataclass
@@ -81,6 +85,7 @@ def play_games(
     *,
     clock: Clock | None = None,
     keep_choices: bool = False,
+    luck: bool = False,
     on_finished: Callable[[int], None] | None = None,
     on_fault: OnFault = "raise",
     max_faults: int | None = MAX_FAULTS,
@@ -100,6 +105,7 @@ def play_games(
         root: root key of the agents' chance.
         clock: takes the times, if given.
         keep_choices: keep what a record needs.
+        luck: measure the luck of the draw.
         on_finished: called after every step with the number of games that are over.
         on_fault: `raise` lets the `AgentError` of an agent that fails end everything. `forfeit` makes the deal void,
             takes `FAULT_PENALTY` points from the seat, and plays on with the next deal (docs/evaluation.md).
@@ -111,6 +117,7 @@ def play_games(
         AgentError: an agent failed, or answered with what is not allowed, and `on_fault` is `raise`.
     """
     event = _Event(agents, setups, boards, seating, root, keep_choices, Clock() if clock is None else clock)
+    event.luck = luck
     event.referee = None if on_fault == "raise" else Referee(list(agents), seating, max_faults, faults_before)
     try:
         event.start()
@@ -144,6 +151,7 @@ class _Event:
         self.root = root
         self.clock = clock
         self.referee: Referee | None = None
+        self.luck = False
         self.keep_choices = keep_choices
         self.batch = GameBatch(setups, skip_forced=False)
         self.choices = [bytearray() for _ in setups]
@@ -257,6 +265,7 @@ class _Event:
         forfeited = np.zeros(self.seating.shape, dtype=np.bool_)
         sources = sources_of(self.setups, self.choices, FAULT_PENALTY)
         choices = [bytes(c) for c in self.choices] if self.keep_choices else []
+        luck = corrections_of(luck_of(self.setups, self.choices)) if self.luck else None
         if self.referee is not None:
             faults, forfeited = self.referee.faults, self.referee.forfeited
             for row in np.flatnonzero(self.referee.out).tolist():
@@ -267,7 +276,9 @@ class _Event:
                 deals[row] = 0
                 sources[row] = 0
                 sources[row, :, FAULT] = gains[row]
+                if luck is not None:
+                    luck[row] = 0  # how far it was played depends on what else was in the batch
             if choices:
                 for row in {*np.flatnonzero(self.referee.out).tolist(), *(fault.game for fault in faults)}:
                     choices[row] = b""
-        return Games(gains, winner, truncated, deals, sources, choices, faults, forfeited)
+        return Games(gains, winner, truncated, deals, sources, choices, faults, forfeited, luck)

@@ -24,8 +24,9 @@ from eval.plan import DEFAULT_ROWS, MAX_ROWS, Plan, check_agents, check_anchor, 
 from eval.ratings import Rating, bradley_terry
 from eval.results import PairResult, Result, Row
 from eval.scores import NO_MEETING, Scores, scores_of
-from eval.stats import CONFIDENCE, mean_interval, share_interval, variance_factor
+from eval.stats import CONFIDENCE, mean_interval, share_interval
 from eval.store import Store
+from eval.variance import factors_of
 
 MAX_WORKERS = 256
 
@@ -70,6 +71,7 @@ def rank(
     store: str | os.PathLike[str] | None = None,
     records: bool = False,
     max_faults: int = 0,
+    luck: bool = False,
     progress: OnProgress | None = None,
     on_record: OnRecord | None = None,
 ) -> Ranking:
@@ -95,6 +97,7 @@ def rank(
         records: keep in the store what records need.
         max_faults: faults after which an agent forfeits the rest of its games, each costing it the deal
             (docs/evaluation.md); 0: the first fault ends the ranking with an error.
+        luck: give points less the luck of the draw as well (`eval.luck`).
         progress: called from time to time.
         on_record: called with the record of every game that is played now, a dict in record format 1, in their order.
 
@@ -121,6 +124,7 @@ def rank(
         workers=workers,
         records=records or on_record is not None,
         max_faults=max_faults,
+        luck=luck,
     )
     return prepared.rank(store, progress=progress, on_record=on_record)
 
@@ -217,12 +221,13 @@ def ranking_of(
     pairs = set(deals.meetings) | set(matches.meetings)
     if len(store.runs) == 1:  # those that were to meet, too
         pairs |= {(0, b) for b in range(1, len(names))} if store.runs[0]["field"] == "first" else _all_pairs(len(names))
-    results = tuple(_pair_result(names, pair, deals, matches) for pair in sorted(pairs))
+    measured = store.frame["luck"] is not None
+    results = tuple(_pair_result(names, pair, deals, matches, measured) for pair in sorted(pairs))
     rows = _rows(store, deals, matches, names.index(anchor))
-    measured = dict.fromkeys(names) if speeds is None else speeds
+    speeds = dict.fromkeys(names) if speeds is None else speeds
     shares = {pair: meeting.shares_by_board for pair, meeting in matches.meetings.items()}
     cycles = tuple(tuple(names[a] for a in cycle) for cycle in cycles_of(clear_wins(shares, len(names))))
-    return Ranking(_config(store, anchor), rows, results, measured, seconds, tuple(store.faults()), cycles)
+    return Ranking(_config(store, anchor), rows, results, speeds, seconds, tuple(store.faults()), cycles)
 
 
 def scores_of_store(store: Store, kind: Kind) -> Scores:
@@ -267,6 +272,7 @@ def _config(store: Store, anchor: str) -> dict[str, Any]:
         "start_scores": frame["start_scores"],
         "confidence": CONFIDENCE,
         "equity": ClosedEquity(parse_rules(frame["rules_fields"])).digest,
+        "luck": frame["luck"],
         "anchor": anchor,
     }
 
@@ -276,9 +282,8 @@ def _distinct(runs: list[dict[str, Any]], what: str) -> int:
     return sum(max(run[what] for run in runs if run["seed"] == seed) for seed in {run["seed"] for run in runs})
 
 
-def _pair_result(names: list[str], pair: tuple[int, int], deals: Scores, matches: Scores) -> PairResult:
+def _pair_result(names: list[str], pair: tuple[int, int], deals: Scores, matches: Scores, measured: bool) -> PairResult:
     dealt, decided = deals.meetings.get(pair, NO_MEETING), matches.meetings.get(pair, NO_MEETING)
-    points = dealt.points_by_board
     games = {
         "deals": int(dealt.points.size),
         "matches": int(decided.winner.size),
@@ -286,15 +291,16 @@ def _pair_result(names: list[str], pair: tuple[int, int], deals: Scores, matches
         "won_by_second": int((decided.winner == 1).sum()),
         "truncated": int((decided.winner == -1).sum()),
     }
-    factor = variance_factor(dealt.points / dealt.of_points, points)
-    wins, equity = share_interval(decided.shares_by_board), mean_interval(dealt.equity)
-    return PairResult(names[pair[0]], names[pair[1]], mean_interval(points), wins, games, factor, equity)
+    points, wins = mean_interval(dealt.points_by_board), share_interval(decided.shares_by_board)
+    factors, equity = factors_of(dealt, decided), mean_interval(dealt.equity_by_board)
+    corrected = mean_interval(dealt.corrected_by_board) if measured else None
+    return PairResult(names[pair[0]], names[pair[1]], points, wins, games, factors, equity, corrected)
 
 
 def _rows(store: Store, deals: Scores, matches: Scores, anchor: int) -> tuple[Row, ...]:
     names, count = store.names, len(store.names)
     ratings = _ratings(store, matches, anchor)
-    sources = _sources(store)
+    sources, measured = _sources(store), store.frame["luck"] is not None
     rows = [
         Row(
             names[a],
@@ -304,6 +310,7 @@ def _rows(store: Store, deals: Scores, matches: Scores, anchor: int) -> tuple[Ro
             int(deals.games[a] + matches.games[a]),
             mean_interval(_known(deals.equity[:, a])),
             sources[a],
+            mean_interval(_known(deals.corrected[:, a])) if measured else None,
         )
         for a in range(count)
     ]

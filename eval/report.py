@@ -13,6 +13,7 @@ from eval.tables import (
     SOURCES,
     cycles_text,
     equity_text,
+    factors_of,
     faults_text,
     habit_text,
     habits,
@@ -42,6 +43,7 @@ def command_of(ranking: Result) -> str:
     words += ["--boards", config["boards"], "--matches", config["matches"], "--seed", config["seed"]]
     words += ["--anchor", config["anchor"], "--max-deals", config["max_deals"]]
     words += ["--field", config["field"], "--max-faults", config["max_faults"]]
+    words += ["--luck"] if config["luck"] else []
     return shlex.join(str(word) for word in words)
 
 
@@ -55,6 +57,7 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
             "name": row.name,
             "wins": wins_text(row.wins),
             "points": points_text(row.points),
+            "corrected": None if row.corrected is None else points_text(row.corrected),
             "equity": equity_text(row.equity),
             "rating": rating_text(row.rating),
             "sources": [f"{value:.2f}" for value in points_by_source(row)],
@@ -71,9 +74,10 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
             "second": pair.second,
             "wins": wins_text(pair.wins),
             "points": points_text(pair.points),
+            "corrected": None if pair.corrected is None else points_text(pair.corrected),
             "equity": equity_text(pair.equity),
             "games": pair.games,
-            "factor": "–" if pair.variance_factor is None else f"{pair.variance_factor:.2f}",
+            "factors": list(factors_of(pair).values()),
         }
         for pair in ranking.pairs
     ]
@@ -82,6 +86,7 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
         config=ranking.config,
         rows=rows,
         pairs=pairs,
+        factors=[name for pair in ranking.pairs[:1] for name in factors_of(pair)],
         # As images: two drawings in one page would share the ids of their parts.
         plots={name: f"data:image/svg+xml;base64,{b64encode(svg).decode()}" for name, svg in svgs.items()},
         commands=[command_of(ranking)] if len(ranking.config["runs"]) == 1 else [],

@@ -8,8 +8,9 @@ from typing import Any
 from eval.ratings import Rating
 from eval.stats import Estimate
 from eval.store import Fault
+from eval.variance import VarianceFactors
 
-FORMAT, VERSION = "chicago-ranking", 2
+FORMAT, VERSION = "chicago-ranking", 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +24,8 @@ class PairResult:
         wins: share of matches won by a seat of the first agent; a truncated match is shared out over all seats.
         games: numbers of games: deals, matches, matches won by either and truncated.
         equity: change of the chance to win the match, per deal, of all seats of the first agent; match wins per deal.
-        variance_factor: how many times as many independent deals would be needed for the same interval.
+        corrected: as `points`, less the luck of the draw (`eval.luck`); None where it was not measured.
+        variance_factors: how many times as many independent games each figure would need for the same interval.
     """
 
     first: str
@@ -31,8 +33,9 @@ class PairResult:
     points: Estimate
     wins: Estimate
     games: Mapping[str, int]
-    variance_factor: float | None
+    variance_factors: VarianceFactors
     equity: Estimate
+    corrected: Estimate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -40,10 +43,11 @@ class PairResult:
             "first": self.first,
             "second": self.second,
             "points_per_deal": self.points.to_dict(),
+            "corrected_points_per_deal": None if self.corrected is None else self.corrected.to_dict(),
             "match_wins": self.wins.to_dict(),
             "equity_per_deal": self.equity.to_dict(),
             "games": dict(self.games),
-            "variance_factor": self.variance_factor,
+            "variance_factors": self.variance_factors.to_dict(),
         }
 
 
@@ -62,6 +66,7 @@ class Row:
     games: int
     equity: Estimate
     sources: Mapping[str, int]
+    corrected: Estimate | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +109,7 @@ class Result:
                 "agent": row.name,
                 "match_wins": row.wins.to_dict(),
                 "points_per_deal": row.points.to_dict(),
+                "corrected_points_per_deal": None if row.corrected is None else row.corrected.to_dict(),
                 "rating": None if row.rating is None else row.rating._asdict(),
                 "equity_per_deal": row.equity.to_dict(),
                 "games": row.games,

@@ -10,11 +10,23 @@ from typing import Any
 import numpy as np
 
 from eval.boards import Kind
+from eval.luck import UNIT
 from eval.store import Played
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def of_sides(values: Ints, is_first: Bools) -> Ints:
+    """(N,) difference of the mean values of two sides times P - 1, where one of them has a single seat.
+
+    Args:
+        values: (N, P) int64, by seat.
+        is_first: (N, P) bool, the first agent sits there; one seat or all but one.
+    """
+    own, mine = is_first.sum(axis=1), (values * is_first).sum(axis=1)
+    return np.asarray(mine * (is_first.shape[1] - own) - (values.sum(axis=1) - mine) * own)
 
 
 def score_games(gains: Ints, winner: Ints, is_first: Bools) -> tuple[Ints, Ints, Ints]:
@@ -31,14 +43,11 @@ def score_games(gains: Ints, winner: Ints, is_first: Bools) -> tuple[Ints, Ints,
     """
     players = is_first.shape[1]
     own = is_first.sum(axis=1)
-    mine = (gains * is_first).sum(axis=1)
-    others = gains.sum(axis=1) - mine
-    points = mine * (players - own) - others * own
     won = is_first[np.arange(len(is_first)), winner]
     nobody = winner < 0
     wins = np.where(nobody, own, np.where(won, players, 0))
     who = np.where(nobody, -1, np.where(won, 0, 1))
-    return points, wins, who
+    return of_sides(gains, is_first), wins, who
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,19 +58,24 @@ class Meeting:
         boards: (n,) int64, index of each board among all boards of the event.
         points: (n, G) int64, difference of points in each game, times `of_points`.
         shares: (n, G) int64, share of each game's win, times `of_shares`.
+        even: (n, G) int64, the share that is even in each game, times `of_shares`: seats of the first, or 1 of 2.
         winner: (n, G) int64: 0 first, 1 second, -1 nobody.
-        equity: (n,) change of the chance to win in a game, of all seats of the first together.
+        equity: (n, G) float64, change of the chance to win in each game, of all seats of the first together.
         of_points: what a point counts in `points`.
         of_shares: what a win counts in `shares`.
+        corrected: (n, G) int64, as `points` but less the luck of the draw, times `of_points` and `eval.luck.UNIT`; None
+            where it was not measured.
     """
 
     boards: Ints
     points: Ints
     shares: Ints
+    even: Ints
     winner: Ints
     equity: Floats
     of_points: int = 1
     of_shares: int = 1
+    corrected: Ints | None = None
 
     @property
     def points_by_board(self) -> Floats:
@@ -69,13 +83,25 @@ class Meeting:
         return np.asarray(self.points.sum(axis=1) / (self.points.shape[1] * self.of_points))
 
     @property
+    def corrected_by_board(self) -> Floats:
+        """(n,) mean difference of points less the luck of the draw; (0,) where it was not measured."""
+        if self.corrected is None:
+            return np.zeros(0)
+        return np.asarray(self.corrected.sum(axis=1) / (self.corrected.shape[1] * self.of_points * UNIT))
+
+    @property
     def shares_by_board(self) -> Floats:
         """(n,) share of wins."""
         return np.asarray(self.shares.sum(axis=1) / (self.shares.shape[1] * self.of_shares))
 
+    @property
+    def equity_by_board(self) -> Floats:
+        """(n,) mean change of the chance to win; rounded, so that what cancels out is 0 and not what floats leave of it."""
+        return np.asarray(self.equity.mean(axis=1).round(12))
+
 
 _NONE = np.zeros((0, 1), dtype=np.int64)
-NO_MEETING = Meeting(_NONE[:, 0], _NONE, _NONE, _NONE, np.zeros(0))
+NO_MEETING = Meeting(_NONE[:, 0], _NONE, _NONE, _NONE, _NONE, np.zeros((0, 1)))
 """Two agents that did not meet."""
 
 
@@ -88,6 +114,7 @@ class Scores:
         keys: (n, 2) int64, seed and number of each board.
         meetings: by numbers of two agents, the smaller first.
         points: (n, k) value of each board for each agent, nan where it did not play it: points against the others.
+        corrected: (n, k) the same, less the luck of the draw; nan where it was not measured.
         shares: (n, k) the same, share of wins.
         equity: (n, k) the same, change of the chance to win.
         games: (k,) int64, games that count in which each agent sat.
@@ -97,6 +124,7 @@ class Scores:
     keys: Ints
     meetings: dict[tuple[int, int], Meeting]
     points: Floats
+    corrected: Floats
     shares: Floats
     equity: Floats
     games: Ints
@@ -139,17 +167,29 @@ def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Int
     chosen = order[_whole(group, size)]  # (m, G)
     flat = chosen.reshape(-1)
     is_first = played.lineups[flat] == first[flat, None]
+    corrected = None
+    if played.luck.shape[1]:
+        less = played.gains[flat] * UNIT - played.luck[flat]
+        corrected = of_sides(less, is_first).reshape(chosen.shape)
     points, wins, winner = (
         values.reshape(chosen.shape) for values in score_games(played.gains[flat], played.winner[flat], is_first)
     )
-    # rounded: what cancels out is 0 and not what floats leave of it
-    changes = (equity[flat] * is_first).sum(axis=1).reshape(chosen.shape).mean(axis=1).round(12)
+    even = is_first.sum(axis=1).reshape(chosen.shape)
+    changes = (equity[flat] * is_first).sum(axis=1).reshape(chosen.shape)
     meetings = {}
     pair = (first * agents + second)[chosen[:, 0]] if len(chosen) else np.zeros(0, dtype=np.int64)
     for number in np.unique(pair).tolist():
         mine = pair == number
         meetings[divmod(number, agents)] = Meeting(
-            board[chosen[mine, 0]], points[mine], wins[mine], winner[mine], changes[mine], players - 1, players
+            board[chosen[mine, 0]],
+            points[mine],
+            wins[mine],
+            even[mine],
+            winner[mine],
+            changes[mine],
+            players - 1,
+            players,
+            None if corrected is None else corrected[mine],
         )
     games = np.zeros(agents, dtype=np.int64)
     for (a, b), meeting in meetings.items():
@@ -159,6 +199,7 @@ def _score_pairs(kind: Kind, played: Played, agents: int, keys: Ints, board: Int
         keys,
         meetings,
         _means(len(keys), agents, meetings, "points"),
+        _means(len(keys), agents, meetings, "corrected"),
         _means(len(keys), agents, meetings, "shares"),
         _means(len(keys), agents, meetings, "equity"),
         games,
@@ -175,11 +216,12 @@ def _means(boards: int, agents: int, meetings: dict[tuple[int, int], Meeting], w
     for agent in range(agents):
         mine = []
         for (a, b), meeting in meetings.items():
-            if agent in {a, b} and len(meeting.boards):
+            if agent in {a, b} and len(meeting.boards) and not (what == "corrected" and meeting.corrected is None):
                 by_board = {
                     "points": meeting.points_by_board,
+                    "corrected": meeting.corrected_by_board,
                     "shares": meeting.shares_by_board,
-                    "equity": meeting.equity,
+                    "equity": meeting.equity_by_board,
                 }[what]
                 turned = 1 - by_board if what == "shares" else 0.0 - by_board
                 mine.append((meeting.boards, by_board if a == agent else turned))
@@ -202,7 +244,7 @@ def _means(boards: int, agents: int, meetings: dict[tuple[int, int], Meeting], w
 def _score_tables(kind: Kind, played: Played, agents: int, keys: Ints, board: Ints, equity: Floats) -> Scores:
     players = played.lineups.shape[1]
     chosen = _whole(board, players)  # (m, G)
-    points, shares, changes = (np.full((len(keys), agents), np.nan) for _ in range(3))
+    points, corrected, shares, changes = (np.full((len(keys), agents), np.nan) for _ in range(4))
     lineups, gains, winner = played.lineups[chosen], played.gains[chosen], played.winner[chosen]
     who = lineups[:, 0] if len(chosen) else np.zeros((0, players), dtype=np.int64)
     games = np.bincount(who.reshape(-1), minlength=agents) * players
@@ -214,30 +256,46 @@ def _score_tables(kind: Kind, played: Played, agents: int, keys: Ints, board: In
     won = np.where(winner[:, :, None] < 0, 1 / players, seats == winner[:, :, None])
     change = np.take_along_axis(equity[chosen], seats, axis=2)
     value = own - (gains.sum(axis=2, keepdims=True) - own) / (players - 1)
+    less = own * UNIT
+    if measured := bool(played.luck.shape[1]):
+        less = less - np.take_along_axis(played.luck[chosen], seats, axis=2)
+    rest = less - (less.sum(axis=2, keepdims=True) - less) / (players - 1)
     for place in range(players):
         points[at, who[:, place]] = value[:, :, place].mean(axis=1)
+        if measured:
+            corrected[at, who[:, place]] = rest[:, :, place].mean(axis=1) / UNIT
         shares[at, who[:, place]] = won[:, :, place].mean(axis=1)
         changes[at, who[:, place]] = change[:, :, place].mean(axis=1).round(12)
     # the winner stands above all, the others by their scores
     rank = own + np.where(seats == winner[:, :, None], 1 << 40, 0)
     for i in range(players):
         for j in range(players):
-            difference = own[:, :, i] - own[:, :, j]
+            difference, apart_less = own[:, :, i] - own[:, :, j], less[:, :, i] - less[:, :, j]
             above = np.sign(rank[:, :, i] - rank[:, :, j])
-            apart = (change[:, :, i] - change[:, :, j]).mean(axis=1) / 2
+            apart = (change[:, :, i] - change[:, :, j]) / 2
             code = np.where(above > 0, 0, np.where(above < 0, 1, -1))
             for m in np.flatnonzero(who[:, i] < who[:, j]).tolist():
                 pair = (int(who[m, i]), int(who[m, j]))
-                against.setdefault(pair, []).append((at[m], difference[m], above[m] + 1, code[m], apart[m]))
+                against.setdefault(pair, []).append(
+                    (at[m], difference[m], above[m] + 1, code[m], apart[m], apart_less[m])
+                )
     meetings = {}
     for pair in sorted(against):
-        boards, differences, parts, codes, changed = zip(
+        boards, differences, parts, codes, changed, rests = zip(
             *sorted(against[pair], key=lambda row: int(row[0])), strict=True
         )
+        shares_of = np.array(parts)
         meetings[pair] = Meeting(
-            np.array(boards), np.array(differences), np.array(parts), np.array(codes), np.array(changed), of_shares=2
+            np.array(boards),
+            np.array(differences),
+            shares_of,
+            np.ones_like(shares_of),
+            np.array(codes),
+            np.array(changed),
+            of_shares=2,
+            corrected=np.array(rests) if measured else None,
         )
-    return Scores(kind, keys, meetings, points, shares, changes, games)
+    return Scores(kind, keys, meetings, points, corrected, shares, changes, games)
 
 
 class Standings:

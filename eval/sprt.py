@@ -19,7 +19,7 @@ from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
 from eval.boards import KINDS, Kind, board_root, lineups, make_board, setup_of
 from eval.equity import ClosedEquity, equity_gains
 from eval.extras import STATISTICS, require
-from eval.luck import DIGEST, correction_of, luck_of
+from eval.luck import DIGEST, correction_of
 from eval.play import Clock, Games, play_games
 from eval.sequential import Design, SequentialTest, Step, anytime_interval, elo_of_wins, wins_of_elo
 from eval.stats import Estimate, mean_interval, variance_factor
@@ -238,7 +238,7 @@ class Boards:
             seating,
             self.root,
             clock=self.clock,
-            keep_choices=plan.kind == "deal",
+            luck=plan.kind == "deal",
             on_fault="forfeit",
             faults_before=faults,
         )
@@ -254,7 +254,7 @@ class Boards:
         else:
             won = mine[np.arange(len(mine)), games.winner]
             values = np.where(games.winner < 0, 0.0, won - own / plan.players)
-        luck = correction_of(luck_of(setups, games.choices), mine) if plan.kind == "deal" else np.zeros(0)
+        luck = np.zeros(0) if games.luck is None else correction_of(games.luck, mine)
         values, points = np.round(values, _DIGITS).reshape(len(made), size), points.reshape(len(made), size)
         return Look(values, points, np.round(luck, _DIGITS).reshape(len(made), -1), games)
 

@@ -78,13 +78,15 @@ def variance_factor(games: np.ndarray[Any, Any], boards: np.ndarray[Any, Any]) -
     """How many times fewer games the boards need than independent games for an interval of the same width.
 
     Args:
-        games: (n, G) difference of points in each game.
-        boards: (n,) value of each board, mean of its G games.
+        games: (n, G) float64, value of each game.
+        boards: (n,) float64, value of each board, mean of its G games.
 
     Returns:
         s²(games)/(G·s²(boards)); None where either does not vary.
     """
     if len(boards) < 2:
         return None
+    if games.max() == games.min() or boards.max() == boards.min():  # their variance may be what rounding leaves
+        return None
     of_games, of_boards = float(games.var(ddof=1)), float(boards.var(ddof=1))
-    return of_games / (games.shape[1] * of_boards) if of_boards > 0 and of_games > 0 else None
+    return float(of_games / (games.shape[1] * of_boards))

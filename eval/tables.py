@@ -9,10 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from eval.ratings import Rating
-from eval.results import Result, Row
+from eval.results import PairResult, Result, Row
 from eval.stats import Estimate
 
 UNKNOWN = "–"
+FACTORS = {"wins": "match wins", "points": "points", "corrected": "less luck", "equity": "equity"}
+"""Headings of the variance factors."""
+
 HEADINGS = ("match wins\n%", "points\na deal", "equity\na deal, %", "Elo", "moves/s")
 _PLAIN: Any = {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False, "header_style": "bold underline"}
 
@@ -109,6 +112,35 @@ def matrix_table(ranking: Result) -> Table:
     return table
 
 
+def factors_of(pair: PairResult) -> dict[str, str]:
+    """Variance factors by their headings, e.g. `2.31`; the one with correction only where luck was measured."""
+    return {
+        FACTORS[name]: UNKNOWN if factor is None else f"{factor:.2f}"
+        for name, factor in pair.variance_factors.to_dict().items()
+        if name != "corrected" or pair.corrected is not None
+    }
+
+
+def factors_table(ranking: Result) -> Table:
+    """Variance factors of every pair."""
+    headings = list(factors_of(ranking.pairs[0]))
+    table = _narrow("Variance factors: independent games that one of a board is worth", headings)
+    for pair in ranking.pairs:
+        table.add_row(Text(f"{pair.first} against {pair.second}", style="bold"), *factors_of(pair).values())
+    return table
+
+
+def luck_table(ranking: Result) -> Table:
+    """Points of every agent and every pair, raw and corrected."""
+    table = _narrow("Points a deal, and less the luck of the draw", ["points", "less luck"])
+    named = [(row.name, row.points, row.corrected) for row in ranking.rows]
+    named += [(f"{pair.first} against {pair.second}", pair.points, pair.corrected) for pair in ranking.pairs]
+    for name, raw, corrected in named:
+        cells = (UNKNOWN if points is None else points_text(points) for points in (raw, corrected))
+        table.add_row(Text(name, style="bold"), *cells)
+    return table
+
+
 SOURCES = {
     "hand 1": ("hand_1",),
     "hand 2": ("hand_2",),
@@ -198,6 +230,10 @@ def tables_of(ranking: Result) -> Group:
     parts: list[Table] = [main_table(ranking)]
     if len(ranking.rows) > 2:
         parts.append(matrix_table(ranking))
+    if ranking.config["luck"] and any(row.points.boards for row in ranking.rows):
+        parts.append(luck_table(ranking))
+    if any(any(pair.variance_factors) for pair in ranking.pairs):
+        parts.append(factors_table(ranking))
     if any(points_by_source(row) for row in ranking.rows):
         parts += [sources_table(ranking), habits_table(ranking)]
     notes = "95 % intervals in brackets or after ±, over boards."

@@ -15,7 +15,7 @@ import numpy as np
 from eval.ranking import rank
 
 FIELD = {name: name for name in ("random", "heuristic:novice")}
-OPTIONS = {"boards": 60, "matches": 8, "max_deals": 6, "rows": 16, "seed": 3}
+OPTIONS = {"boards": 60, "matches": 8, "max_deals": 6, "rows": 16, "seed": 3, "luck": True}
 
 
 def play(store: Path, after: float | None) -> bool:

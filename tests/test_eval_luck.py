@@ -12,7 +12,7 @@ from chicago_env.layout import ROUNDS
 from chicago_env.notation import parse_rules
 from chicago_env.setup import MatchSetup
 from chicago_env.vector import GameBatch
-from eval.luck import COEFFICIENTS, DIGEST, HAND_VALUES, correction_of, luck_of
+from eval.luck import COEFFICIENTS, DIGEST, HAND_VALUES, correction_of, corrections_of, luck_of
 from eval.make_luck import check, play, points_of
 from eval.sources import VOID
 from tests.play import pick
@@ -82,7 +82,7 @@ def test_the_numbers_are_fixed() -> None:
 @pytest.mark.parametrize(("players", "boards"), [(2, 1500), (4, 250)])
 def test_nothing_is_shifted_and_less_is_left(players: int, boards: int) -> None:
     setups, games, mine = play(POKER, NOVICE, players, 0, boards, 5)
-    off = correction_of(luck_of(setups, games.choices), mine)
+    off = correction_of(corrections_of(luck_of(setups, games.choices)), mine)
     size = 2 if players == 2 else 2 * players
     points, corrected = (
         x.reshape(-1, size).mean(axis=1) for x in (points_of(games, mine), points_of(games, mine) - off)
@@ -95,7 +95,7 @@ def test_nothing_is_shifted_and_less_is_left(players: int, boards: int) -> None:
 
 def test_an_agent_against_itself_has_no_luck() -> None:
     setups, games, mine = play(POKER, POKER, 2, 0, 100, 5)
-    off = correction_of(luck_of(setups, games.choices), mine)
+    off = correction_of(corrections_of(luck_of(setups, games.choices)), mine)
     assert off.any()
     np.testing.assert_allclose(off.reshape(-1, 2).sum(axis=1), 0, atol=1e-9)
 
@@ -118,6 +118,8 @@ def test_unbiased_on_many_deals() -> None:
     corrected = []
     for low in range(0, 50_000, 5000):
         setups, games, mine = play(POKER, NOVICE, 2, low, low + 5000, 11)
-        corrected.append(correction_of(luck_of(setups, games.choices), mine).reshape(-1, 2).mean(axis=1))
+        corrected.append(
+            correction_of(corrections_of(luck_of(setups, games.choices)), mine).reshape(-1, 2).mean(axis=1)
+        )
     off = np.concatenate(corrected)
     assert abs(off.mean()) < 3 * off.std() / len(off) ** 0.5

@@ -296,7 +296,7 @@ def test_records_of_every_game_are_handed_out() -> None:
 
 def test_the_json_says_what_was_played(three: Ranking) -> None:
     data = three.to_dict()
-    assert (data["format"], data["version"]) == ("chicago-ranking", 2)
+    assert (data["format"], data["version"]) == ("chicago-ranking", 3)
     assert data["versions"]["layout_hash"] == layout_hash()
     assert data["rules"] == "pagat"
     assert data["rules_fields"]["target"] == 52

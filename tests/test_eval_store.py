@@ -238,7 +238,7 @@ DAMAGES = [
     ("header alone", "is damaged"),
     ("cut", "is damaged"),
     ("application", "an SQLite database of something else"),
-    ("version", "is a result store of version 99; this program knows version 1"),
+    ("version", "is a result store of version 99; this program knows version 2"),
     ("page", "is damaged"),
     ("sql:CREATE TABLE more (x)", "does not have the tables"),
     ("sql:DROP TABLE faults", "does not have the tables"),

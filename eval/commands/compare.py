@@ -42,12 +42,15 @@ def _print(found: dict[str, Any]) -> None:
         console.print(Text(f"differs: {line}", style="yellow"))
     table = Table(title="Second less first", title_justify="left", box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("agent", overflow="fold")
-    for title in ("match wins %", "points a deal", "equity a deal %", "Elo"):
+    measured = any(row["corrected_points_per_deal"]["mean"] is not None for row in found["agents"])
+    luck = ["less luck"] if measured else []
+    for title in ("match wins %", "points a deal", *luck, "equity a deal %", "Elo"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in found["agents"]:
         cells = (
             _text(row["match_wins"], 100, ".1f"),
             _text(row["points_per_deal"], 1, ".2f"),
+            *([_text(row["corrected_points_per_deal"], 1, ".2f")] if measured else []),
             _text(row["equity_per_deal"], 100, ".1f"),
             _text(row["rating"], 1, ".0f"),
         )

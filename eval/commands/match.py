@@ -29,6 +29,8 @@ class Config:
     """Deals after which a match is truncated."""
     max_faults: int = 10
     """Failures of an agent after which it forfeits the rest; 0: the first one ends the event."""
+    luck: bool = False
+    """Give points less the luck of the draw as well."""
     workers: int = 1
     """Processes that play."""
     store: str | None = None

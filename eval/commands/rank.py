@@ -23,6 +23,7 @@ _OPTIONS = (
     "rows",
     "workers",
     "max_faults",
+    "luck",
 )
 
 
@@ -53,6 +54,8 @@ class Config:
     """Failures of an agent after which it forfeits the rest; each costs it the deal. 0: the first one ends the ranking."""
     rows: int = 4096
     """Games in lock-step, written to the store at once: speed and memory, not the result."""
+    luck: bool = False
+    """Give points less the luck of the draw as well."""
     workers: int = 1
     """Processes that play: speed, not the result."""
     store: str | None = None

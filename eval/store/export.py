@@ -10,11 +10,12 @@ from chicago_env.notation import parse_rules
 from chicago_env.records import record_of
 from chicago_env.rules import Rules
 from eval.boards import KINDS, Kind, board_root, make_board, setup_of
+from eval.luck import UNIT
 from eval.plan import Plan
 from eval.store.file import Store
 from eval.store.reading import Played
 
-FORMAT, VERSION = "chicago-games", 1
+FORMAT, VERSION = "chicago-games", 2
 
 
 def record(plan: Plan, kind: Kind, number: int, names: list[str], choices: bytes) -> dict[str, Any]:
@@ -50,11 +51,14 @@ def _games(played: Played) -> Iterator[tuple[int, ...]]:
 
 
 def write_csv(store: Store, out: TextIO) -> None:
-    """One line for each seat of each game: seed, kind, board, game, seat, agent, gain, winner, ..., sources by name."""
-    columns = store.frame["sources"]
+    """One line for each seat of each game: seed, kind, board, game, seat, agent, gain, winner, ..., sources by name.
+
+    The last column is the luck of the draw in points, where it was measured: empty in matches.
+    """
+    columns, measured = store.frame["sources"], store.frame["luck"] is not None
     writer = csv.writer(out, lineterminator="\n")
     head = ["seed", "kind", "board", "game", "seat", "agent", "gain", "won", "truncated", "deals", "forfeited"]
-    writer.writerow([*head, *columns])
+    writer.writerow([*head, *columns, *(["luck"] if measured else [])])
     names = store.names
     for kind in KINDS:
         played = store.played(kind)
@@ -77,6 +81,7 @@ def write_csv(store: Store, out: TextIO) -> None:
                         int(played.deals[i]),
                         int(played.forfeited[i, seat]),
                         *played.sources[i, seat].tolist(),
+                        *([played.luck[i, seat] / UNIT if kind == "deal" else ""] if measured else []),
                     ]
                 )
 
@@ -101,6 +106,7 @@ def write_json(store: Store, out: TextIO) -> None:
                 "deals": int(played.deals[i]),
                 "forfeited": played.forfeited[i].tolist(),
                 "sources": played.sources[i].tolist(),
+                "luck": (played.luck[i] / UNIT).tolist() or None,
             }
             out.write(f"{separator}  {json.dumps(row)}")
             separator = ",\n"

@@ -18,7 +18,7 @@ from eval.store.going_on import check_continues
 from eval.store.reading import Contents, Ints, content_of
 from eval.store.schema import ORDER, StoreError, checked, connect, is_sealed, naming_errors
 
-_INSERT = f"INSERT INTO games VALUES ({', '.join('?' * 11)})"
+_INSERT = f"INSERT INTO games VALUES ({', '.join('?' * 12)})"
 _FAULT = f"INSERT INTO faults VALUES ({', '.join('?' * 11)})"
 
 
@@ -100,10 +100,21 @@ class Store(Contents):
         gains = games.gains.astype("<i4")
         sources = _packed(games.sources)
         choices: Sequence[bytes] = games.choices or [b""] * len(boards)
+        luck = [b""] * len(boards) if games.luck is None else [own.tobytes() for own in games.luck.astype("<i4")]
         forfeited = games.forfeited @ (1 << np.arange(seating.shape[1]))
         numbers = np.stack([games.winner, games.truncated, games.deals, forfeited], axis=1).tolist()
         rows = [
-            (seed, number, board, lineups[i].tobytes(), gains[i].tobytes(), *numbers[i], sources[i], choices[i])
+            (
+                seed,
+                number,
+                board,
+                lineups[i].tobytes(),
+                gains[i].tobytes(),
+                *numbers[i],
+                sources[i],
+                luck[i],
+                choices[i],
+            )
             for i, board in enumerate(boards.tolist())
         ]
         faults: list[tuple[object, ...]] = []

@@ -50,5 +50,6 @@ def differences(
         if isinstance(mine, dict) and isinstance(theirs, dict):
             found += [f"{key}: {words}" for words in differences(mine, theirs, sides)]
         else:
-            found.append(f"{key}: {mine} {sides[0]}, {theirs} {sides[1]}")
+            one, other = ("none" if value is None else value for value in (mine, theirs))
+            found.append(f"{key}: {one} {sides[0]}, {other} {sides[1]}")
     return found

@@ -49,6 +49,8 @@ class Played(NamedTuple):
         deals: (N,) int64, deals played.
         sources: (N, P, K) int64, where points came from, by the columns of the frame.
         forfeited: (N, P) bool, seats that forfeit the game.
+        luck: (N, P) int64, what is to be taken off the points of each seat, in parts of a point (`eval.luck.UNIT`); (N, 0)
+            where it was not measured.
     """
 
     seeds: Ints
@@ -60,6 +62,7 @@ class Played(NamedTuple):
     deals: Ints
     sources: Ints
     forfeited: Bools
+    luck: Ints
 
 
 @dataclasses.dataclass
@@ -116,12 +119,12 @@ class Contents:
             StoreError: what a row holds is impossible.
         """
         rows = self._connection.execute(
-            "SELECT seed, board, lineup, gains, winner, truncated, deals, sources, forfeited FROM games WHERE kind = ? "
+            "SELECT seed, board, lineup, gains, winner, truncated, deals, sources, forfeited, luck FROM games WHERE kind = ? "
             f"ORDER BY {ORDER['games']}",
             (KINDS.index(kind),),
         ).fetchall()
         n, players = len(rows), self.players
-        columns = list(zip(*rows, strict=True)) if rows else [()] * 9
+        columns = list(zip(*rows, strict=True)) if rows else [()] * 10
         seeds, boards, winner, truncated, deals, bits = (
             np.array(columns[i], dtype=np.int64) for i in (0, 1, 4, 5, 6, 8)
         )
@@ -134,7 +137,9 @@ class Contents:
         width = len(self.frame["sources"])
         sources = self._sources(columns[7], players * width).reshape(n, players, width)
         forfeited = (bits[:, None] >> np.arange(players)) & 1 != 0
-        return Played(seeds, boards, lineups, gains, winner, truncated != 0, deals, sources, forfeited)
+        measured = kind == "deal" and self.frame["luck"] is not None
+        luck = self._array(columns[9], players if measured else 0, "<i4", "luck")
+        return Played(seeds, boards, lineups, gains, winner, truncated != 0, deals, sources, forfeited, luck)
 
     def _array(self, blobs: Sequence[bytes], width: int, dtype: str, what: str) -> Ints:
         size = width * np.dtype(dtype).itemsize
@@ -198,6 +203,7 @@ def content_of(path: Path, connection: sqlite3.Connection) -> tuple[dict[str, An
         and _has(frame[0], players=int, rules=str, rules_fields=dict, versions=dict, max_deals=int, sources=list)
         and 2 <= frame[0]["players"] <= 6
         and all(isinstance(column, str) for column in frame[0]["sources"])
+        and isinstance(frame[0].get("luck", 0), str | None)
         and all(_has(agent, name=str, files=dict) for agent in agents)
         and all(_has(run, agents=list, field=str, boards=int, matches=int, seed=int) for run in runs)
         and agents

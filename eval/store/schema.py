@@ -13,7 +13,7 @@ from chicago_env.errors import FileError
 APPLICATION_ID = 0x43686367
 """`Chcg`, in the header of the file."""
 
-VERSION = 1
+VERSION = 2
 """Of the tables below; SQLite's `user_version`."""
 
 MAX_JSON = 1 << 20
@@ -30,13 +30,14 @@ TABLES = {
     # what was asked for; several in a store that was merged
     "runs": "CREATE TABLE runs (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT",
     # kind 0 single deal, 1 match; lineup: P bytes, number of the agent in each seat; gains: P int32; sources: P·K
-    # integers of 1, 2 or 4 bytes; choices: what a record needs. All little-endian. forfeited: bit s set if seat s forfeits.
+    # integers of 1, 2 or 4 bytes; luck: P int32, what is taken off the points of each seat, where it was measured; choices:
+    # what a record needs. All little-endian. forfeited: bit s set if seat s forfeits.
     "games": (
         "CREATE TABLE games (seed INTEGER NOT NULL, kind INTEGER NOT NULL CHECK (kind IN (0, 1)), "
         "board INTEGER NOT NULL CHECK (board >= 0), lineup BLOB NOT NULL, gains BLOB NOT NULL, "
         "winner INTEGER NOT NULL, truncated INTEGER NOT NULL CHECK (truncated IN (0, 1)), "
         "deals INTEGER NOT NULL CHECK (deals >= 0), forfeited INTEGER NOT NULL CHECK (forfeited >= 0), "
-        "sources BLOB NOT NULL, choices BLOB NOT NULL, "
+        "sources BLOB NOT NULL, luck BLOB NOT NULL, choices BLOB NOT NULL, "
         "PRIMARY KEY (seed, kind, board, lineup)) STRICT, WITHOUT ROWID"
     ),
     # what went wrong in a game, and whose fault it was
