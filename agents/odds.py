@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from chicago_env._jit import jit
-from chicago_env.bits import FULL_DECK, lowest, popcount, select
+from chicago_env.bits import FULL_DECK, SUIT_CARDS, lowest, popcount, select
 from chicago_env.hands import (
     FLUSH,
     FOUR,
@@ -69,10 +69,18 @@ def class_of(mask: int) -> int:
 @jit
 def suit_ranks(cards: int, suit: int) -> int:
     """The ranks of one suit in a set of cards, as 13 bits."""
-    ranks = 0
-    for rank in range(13):
-        ranks |= (cards >> (4 * rank + suit) & 1) << rank
-    return ranks
+    ranks = cards >> suit & SUIT_CARDS
+    ranks = (ranks | ranks >> 3) & 0x0303030303030303
+    ranks = (ranks | ranks >> 6) & 0x000F000F000F000F
+    ranks = (ranks | ranks >> 12) & 0x000000FF000000FF
+    return (ranks | ranks >> 24) & 0x1FFF
+
+
+@jit
+def _by_rank(cards: int) -> int:
+    """How many cards of each rank are in a set, four bits for each rank."""
+    pairs = cards - (cards >> 1 & 0x5555555555555)
+    return (pairs & 0x3333333333333) + (pairs >> 2 & 0x3333333333333)
 
 
 @jit
@@ -85,114 +93,144 @@ def _without(sums: Any, left: int, k: int) -> float:
 
 
 @jit
-def _add_high_cards(held: Any, left: Any, n: int, out: Any) -> None:
+def _add_high_cards(held: int, left: int, n: int, sums: Any, out: Any) -> None:
     """Hands without a pair, straights among them: by top card, then straights moved to their class."""
-    sums = np.zeros(6, dtype=np.float64)  # symmetric sums over the free ranks passed so far
-    sums[0] = 1.0
+    sums[0] = 1.0  # symmetric sums over the free ranks passed so far
+    sums[1:] = 0.0
     top, ranks, free = -1, 0, 0
     for rank in range(13):
-        if held[rank]:
+        if held >> 4 * rank & 15:
             top = rank
             ranks |= 1 << rank
-        elif left[rank]:
+        elif left >> 4 * rank & 15:
             free |= 1 << rank
-    for rank in range(13):
-        if rank == top:
-            out[13 * HIGH_CARD + rank] += sums[n]
-        elif held[rank] == 0:
-            if rank > top and n > 0:
-                out[13 * HIGH_CARD + rank] += left[rank] * sums[n - 1]
-            for k in range(n, 0, -1):
-                sums[k] += left[rank] * sums[k - 1]
+    if top >= 0:
+        rest = free & ((1 << top) - 1)
+    else:
+        rest = 0
+    while rest:
+        ways = left >> 4 * lowest(rest) & 15
+        rest &= rest - 1
+        for k in range(n, 0, -1):
+            sums[k] += ways * sums[k - 1]
+    if top >= 0:
+        out[13 * HIGH_CARD + top] += sums[n]
+    rest = free >> (top + 1) << (top + 1) if n > 0 else 0
+    while rest:
+        rank = lowest(rest)
+        rest &= rest - 1
+        ways = left >> 4 * rank & 15
+        out[13 * HIGH_CARD + rank] += ways * sums[n - 1]
+        for k in range(n, 0, -1):
+            sums[k] += ways * sums[k - 1]
     for i in range(10):
         window = int(_WINDOWS[i])
-        if window & ranks == ranks and window & ~ranks & ~free == 0:
-            ways = 1.0
-            for rank in range(13):
-                if window & ~ranks & 1 << rank:
-                    ways *= left[rank]
-            out[13 * HIGH_CARD + int(HIGHEST[window])] -= ways
-            out[13 * STRAIGHT + i + 3] += ways
+        lacks = window & ~ranks
+        if window & ranks == ranks and lacks & ~free == 0:
+            total = 1.0
+            while lacks:
+                total *= left >> 4 * lowest(lacks) & 15
+                lacks &= lacks - 1
+            out[13 * HIGH_CARD + int(HIGHEST[window])] -= total
+            out[13 * STRAIGHT + i + 3] += total
 
 
 @jit
-def _add_two_groups(groups: int, ranks: int, held: Any, left: Any, n: int, singles: float, out: Any) -> None:
+def _add_two_groups(groups: int, ranks: int, held: int, left: int, n: int, singles: int, pairs: Any, out: Any) -> None:
     """Two pairs and full houses.
 
     Args:
         groups: ranks of which two or more are held, as bits.
         ranks: ranks that are held.
-        held: (13,) cards held of each rank.
-        left: (13,) cards unseen of each rank.
+        held: cards held of each rank, four bits each.
+        left: cards unseen of each rank, four bits each.
         n: cards drawn.
         singles: unseen cards of ranks that are not held.
+        pairs: (13,) float64, scratch: ways to draw what a pair of the rank lacks.
         out: (CLASSES,), added to.
     """
-    short = np.empty(13, dtype=np.int64)  # cards that a pair of the rank lacks
-    pairs = np.empty(13, dtype=np.float64)  # ways to draw them
     for rank in range(13):
-        short[rank] = 2 - held[rank]
-        pairs[rank] = CHOOSE[left[rank], short[rank]] if 0 <= short[rank] <= n else 0.0
-    for first in range(1, 13):
-        if pairs[first] == 0.0:
-            continue
-        total = 0.0
-        own = left[first] if held[first] == 0 else 0
-        for second in range(first):
-            rest = n - short[first] - short[second]
-            if rest < 0 or rest > 1 or groups & ~(1 << first | 1 << second):
+        short = 2 - (held >> 4 * rank & 15)
+        pairs[rank] = CHOOSE[left >> 4 * rank & 15, short] if 0 <= short <= n else 0.0
+    rest = ranks
+    while rest:  # one of the two ranks is held, or both
+        first = lowest(rest)
+        rest &= rest - 1
+        for second in range(13):
+            if pairs[second] == 0.0 or second == first or (ranks >> second & 1 and second < first):
                 continue
-            ways = pairs[second]
-            if rest == 1:
-                ways *= singles - own - (left[second] if held[second] == 0 else 0)
-            total += ways
-        out[13 * TWO_PAIR + first] += total * pairs[first]
+            if groups & ~(1 << first | 1 << second):
+                continue
+            more = n - 4 + (held >> 4 * first & 15) + (held >> 4 * second & 15)
+            if 0 <= more <= 1:
+                ways = pairs[first] * pairs[second]
+                if more == 1:
+                    ways *= singles - (0 if ranks >> second & 1 else left >> 4 * second & 15)
+                out[13 * TWO_PAIR + max(first, second)] += ways
+    if n >= 4 and groups == 0:  # neither is
+        total, taken = 0.0, 0.0
+        for rank in range(13):
+            if ranks >> rank & 1:
+                continue
+            own = left >> 4 * rank & 15
+            ways = total if n == 4 else total * (singles - own) - taken
+            out[13 * TWO_PAIR + rank] += ways * pairs[rank]
+            total += pairs[rank]
+            taken += pairs[rank] * own
     if ranks & (ranks - 1) & ((ranks & (ranks - 1)) - 1):
         return  # three ranks are held
     for first in range(13):
-        lacks = 3 - held[first]
-        if lacks < 0 or lacks > n or ranks & ~(1 << first) & ((ranks & ~(1 << first)) - 1):
+        lacks = 3 - (held >> 4 * first & 15)
+        others = ranks & ~(1 << first)
+        if lacks < 0 or lacks > n or others & (others - 1):
             continue
-        ways = CHOOSE[left[first], lacks]
-        for second in range(13):
-            if second != first and lacks + short[second] == n:
+        ways = CHOOSE[left >> 4 * first & 15, lacks]
+        if ways == 0.0:
+            continue
+        if others:
+            second = lowest(others)
+            if lacks + 2 - (held >> 4 * second & 15) == n:
                 out[13 * FULL_HOUSE + first] += ways * pairs[second]
+        elif lacks + 2 == n:
+            for second in range(13):
+                if second != first:
+                    out[13 * FULL_HOUSE + first] += ways * pairs[second]
 
 
 @jit
-def _add_by_rank(kept: int, unseen: int, n: int, out: Any) -> None:
+def _add_by_rank(kept: int, unseen: int, n: int, work: Any, out: Any) -> None:
     """Adds the number of ways to each class, as if there were no flushes, to `out`.
 
     The ranks of a pair, three or four are gone through; what is left to draw are single cards of other ranks, whose ways
     are symmetric sums of the numbers of unseen cards of each rank.
     """
-    held = np.zeros(13, dtype=np.int64)
-    left = np.zeros(13, dtype=np.int64)
-    free = np.zeros(6, dtype=np.float64)  # symmetric sums over the ranks that are not held
+    held, left = _by_rank(kept), _by_rank(unseen)
+    free = work[0]  # symmetric sums over the ranks that are not held
     free[0] = 1.0
+    free[1:] = 0.0
     ranks, groups = 0, 0
     for rank in range(13):
-        left[rank] = popcount(unseen >> 4 * rank & 15)
-        held[rank] = popcount(kept >> 4 * rank & 15)
-        if held[rank] == 0:
+        have = held >> 4 * rank & 15
+        if have == 0:
+            ways = left >> 4 * rank & 15
             for k in range(n, 0, -1):
-                free[k] += left[rank] * free[k - 1]
+                free[k] += ways * free[k - 1]
         else:
             ranks |= 1 << rank
-            groups |= int(held[rank] > 1) << rank
+            groups |= int(have > 1) << rank
     if groups == 0:
-        _add_high_cards(held, left, n, out)
+        _add_high_cards(held, left, n, work[1], out)
     for rank in range(13):
         if groups & ~(1 << rank):
             continue
-        own = held[rank]
+        own, ways_left = held >> 4 * rank & 15, left >> 4 * rank & 15
         for size in range(max(own, 2), 5):
             rest = n - (size - own)
             if rest < 0:
                 break
-            ways = CHOOSE[left[rank], size - own] * (free[rest] if own else _without(free, left[rank], rest))
+            ways = CHOOSE[ways_left, size - own] * (free[rest] if own else _without(free, ways_left, rest))
             out[13 * (PAIR if size == 2 else THREE if size == 3 else FOUR) + rank] += ways
-    _add_two_groups(groups, ranks, held, left, n, free[1], out)
+    _add_two_groups(groups, ranks, held, left, n, int(free[1]), work[2], out)
 
 
 @jit
@@ -233,9 +271,10 @@ def draw_odds(kept: int, unseen: int, out: Any) -> None:
     for i in range(CLASSES):
         out[i] = 0.0
     n = 5 - popcount(kept)
-    _add_by_rank(kept, unseen, n, out)
+    work = np.empty((3, 13), dtype=np.float64)
+    _add_by_rank(kept, unseen, n, work, out)
     for suit in range(4):
-        if kept & ~(0x1111111111111 << suit) == 0:
+        if kept & ~(SUIT_CARDS << suit) == 0:
             _move_flushes(kept, unseen, n, suit, out)
     total = CHOOSE[popcount(unseen), n]
     for i in range(CLASSES):

@@ -30,6 +30,14 @@ def _cttz(_context: Any, x: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
+@intrinsic
+def _ctlz(_context: Any, x: Any) -> Any:
+    def codegen(_ctx: Any, builder: Any, _sig: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), codegen
+
+
 def popcount(mask: int) -> int:
     """Number of cards in `mask`."""
     return int(mask).bit_count()
@@ -66,14 +74,17 @@ def nth(mask: int, n: int) -> int:
     return lowest(mask)
 
 
-@jit
 def highest(mask: int) -> int:
     """Id of the highest card of a set that is not empty."""
-    card = 0
-    while mask:
-        card = lowest(mask)
-        mask &= mask - 1
-    return card
+    return int(mask).bit_length() - 1
+
+
+@overload(highest)
+def _highest(mask: Any) -> Any:
+    def impl(mask: Any) -> Any:
+        return 63 - _ctlz(mask)  # type: ignore[call-arg]  # as above
+
+    return impl
 
 
 @jit

@@ -7,13 +7,15 @@ import pytest
 
 from agents import load
 from agents.equity import win_chance
-from agents.heuristics.solve import leader_takes_all, leader_takes_last
+from agents.heuristics.solve import STACK, leader_takes_all, leader_takes_last
 from agents.heuristics.sweep import lead_sweep
 from agents.odds import unseen_of
 from chicago_env.bits import FULL_DECK
 from chicago_env.cards import parse_cards
 from chicago_env.game import Game
 from tests.test_novice import game_of, go
+
+SCRATCH = np.empty(STACK, dtype=np.int64)
 
 EXPERT, TRICKS, POKER = (load(f"heuristic:{name}") for name in ("expert", "tricks", "poker"))
 
@@ -101,7 +103,7 @@ def test_the_counted_chance_is_that_of_solved_deals() -> None:
         order = rng.permutation(52)
         own, other = (sum(1 << int(card) for card in order[k : k + 5]) for k in (0, 5))
         counted += lead_sweep(own, FULL_DECK & ~own, 5, 1)
-        solved += leader_takes_all(own, other)
+        solved += leader_takes_all(own, other, SCRATCH)
     assert counted / 4000 == pytest.approx(solved / 4000, abs=0.012)
 
 
@@ -133,7 +135,7 @@ def test_solved_tricks_against_brute_force(size: int) -> None:
     for _ in range(200 if size < 4 else 30):
         order = rng.permutation(30)
         own, other = (sum(1 << int(card) for card in order[k : k + size]) for k in (0, size))
-        assert leader_takes_last(own, other) == brute_last(own, other)
+        assert leader_takes_last(own, other, SCRATCH) == brute_last(own, other)
 
 
 def last_two(first: str, second: str) -> Game:

@@ -9,7 +9,7 @@ import numpy as np
 
 from agents.heuristics.last_trick import last_trick_chance
 from agents.heuristics.reading import cards, known, place, players
-from agents.heuristics.solve import leader_takes_all, leader_takes_last
+from agents.heuristics.solve import STACK, leader_takes_all, leader_takes_last
 from chicago_env import actions as A
 from chicago_env._jit import jit
 from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
@@ -200,6 +200,7 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, u: float) 
             voids[seat] |= int(o[AT.void + 4 * seat + suit]) << suit
     good = np.zeros(52, dtype=np.float64)
     used = 0
+    stack = np.empty(STACK, dtype=np.int64)
     own = np.zeros(SEATS, dtype=np.int64)
     for _ in range(WORLDS[trick]):
         used = _deal(pool, size, hands, base, need, voids, count, key, used)
@@ -208,7 +209,7 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, u: float) 
             card = lowest(rest)
             rest &= rest - 1
             if count == 2:
-                good[card] += _two_players(hand, hands[1], card, led, winning, aim)
+                good[card] += _two_players(hand, hands[1], card, led, winning, aim, stack)
                 continue
             for seat in range(count):
                 own[seat] = hands[seat]
@@ -223,7 +224,7 @@ def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, u: float) 
 
 
 @jit
-def _two_players(mine: int, theirs: int, card: int, led: int, winning: int, aim: int) -> int:
+def _two_players(mine: int, theirs: int, card: int, led: int, winning: int, aim: int, stack: Any) -> int:
     """1 if `card` reaches the aim in a world of two players, both playing as well as they can."""
     bit = 1 << card
     if led >= 0:
@@ -232,11 +233,11 @@ def _two_players(mine: int, theirs: int, card: int, led: int, winning: int, aim:
             return int(wins)
         if aim == 0:
             if wins:
-                return int(leader_takes_last(mine ^ bit, theirs))
-            return int(not leader_takes_last(theirs, mine ^ bit))
+                return int(leader_takes_last(mine ^ bit, theirs, stack))
+            return int(not leader_takes_last(theirs, mine ^ bit, stack))
         if aim == 1:
-            return int(wins and leader_takes_all(mine ^ bit, theirs))
-        return int(wins or not leader_takes_all(theirs, mine ^ bit))
+            return int(wins and leader_takes_all(mine ^ bit, theirs, stack))
+        return int(wins or not leader_takes_all(theirs, mine ^ bit, stack))
     suit = SUIT_CARDS << (card & 3)
     answers = playable(theirs, card & 3)
     while answers:
@@ -249,11 +250,11 @@ def _two_players(mine: int, theirs: int, card: int, led: int, winning: int, aim:
             continue
         if aim == 0:
             if beaten:
-                good = not leader_takes_last(theirs ^ answer, mine ^ bit)
+                good = not leader_takes_last(theirs ^ answer, mine ^ bit, stack)
             else:
-                good = leader_takes_last(mine ^ bit, theirs ^ answer)
+                good = leader_takes_last(mine ^ bit, theirs ^ answer, stack)
         else:
-            good = not beaten and leader_takes_all(mine ^ bit, theirs ^ answer)
+            good = not beaten and leader_takes_all(mine ^ bit, theirs ^ answer, stack)
         if not good:
             return 0
     return 1

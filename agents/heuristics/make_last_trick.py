@@ -10,7 +10,7 @@ import numpy as np
 
 from agents.heuristics.cardplay import last_winner
 from agents.heuristics.last_trick import FILE, WEIGHTS, features
-from agents.heuristics.solve import leader_takes_last
+from agents.heuristics.solve import STACK, leader_takes_last
 from chicago_env._jit import jit
 from chicago_env.bits import FULL_DECK, popcount
 from chicago_env.engine.chance import key_of, shuffle, unit
@@ -28,6 +28,7 @@ def _sample(count: int, size: int, leads: bool, deals: int, rows: Any, won: Any)
     """
     deck = np.zeros(52, dtype=np.int64)
     hands = np.zeros(SEATS, dtype=np.int64)
+    stack = np.empty(STACK, dtype=np.int64)
     for i in range(deals):
         for card in range(52):
             deck[card] = card
@@ -50,7 +51,7 @@ def _sample(count: int, size: int, leads: bool, deals: int, rows: Any, won: Any)
         features(hands[0], hidden, rows[i])
         if count == 2:
             first, second = (hands[0], hands[1]) if leads else (hands[1], hands[0])
-            won[i] = leader_takes_last(first, second) == leads
+            won[i] = leader_takes_last(first, second, stack) == leads
         else:
             leader = 0 if leads else 1 + int(unit(key, 200) * (count - 1))
             won[i] = last_winner(hands, count, leader, -1, 0, 0, 0, size) == 0

@@ -3,7 +3,7 @@
 A card is not tried if the hand has a lower one of its suit with none of the other hand's between: both do the same.
 """
 
-import numpy as np
+from typing import Any
 
 from chicago_env._jit import jit
 from chicago_env.bits import SUIT_CARDS, lowest
@@ -28,16 +28,18 @@ def distinct(own: int, playable: int, other: int) -> int:
 
 
 _LEADS, _FOLLOWS, _TRIES, _LEAD, _ANSWERS, _TURNED, _FIELDS = range(7)  # what a level of the search keeps
+STACK = _FIELDS * HAND
+"""Size of the scratch that a search needs."""
+
 _ENTER, _NEXT_LEAD, _NEXT_ANSWER, _UP = range(4)
 
 
 @jit
-def _solve(leads: int, follows: int, every: bool) -> bool:
+def _solve(leads: int, follows: int, every: bool, stack: Any) -> bool:
     """Whether who leads takes the last trick, or every trick.
 
-    Depth first on a stack of its own: compiled functions that call themselves crash when loaded from their cache.
+    Depth first on a stack: compiled functions that call themselves crash when loaded from their cache.
     """
-    stack = np.empty(_FIELDS * HAND, dtype=np.int64)
     at, step, good = 0, _ENTER, False
     stack[_LEADS], stack[_FOLLOWS] = leads, follows
     while True:
@@ -87,12 +89,15 @@ def _solve(leads: int, follows: int, every: bool) -> bool:
 
 
 @jit
-def leader_takes_last(leads: int, follows: int) -> bool:
-    """Whether who leads, with the hand `leads`, takes the last trick against `follows`, a hand of as many cards."""
-    return _solve(leads, follows, False)
+def leader_takes_last(leads: int, follows: int, stack: Any) -> bool:
+    """Whether who leads, with the hand `leads`, takes the last trick against `follows`, a hand of as many cards.
+
+    `stack` is scratch, (STACK,) int64: to allocate it takes as long as some of the searches.
+    """
+    return _solve(leads, follows, False, stack)
 
 
 @jit
-def leader_takes_all(leads: int, follows: int) -> bool:
-    """Whether who leads takes every trick against `follows`, a hand of as many cards."""
-    return _solve(leads, follows, True)
+def leader_takes_all(leads: int, follows: int, stack: Any) -> bool:
+    """Whether who leads takes every trick against `follows`, a hand of as many cards; `stack` as above."""
+    return _solve(leads, follows, True, stack)

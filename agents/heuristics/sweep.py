@@ -1,7 +1,5 @@
 """The chance to take all tricks, counted over the cards that are not seen."""
 
-from typing import Any
-
 import numpy as np
 
 from agents.odds import CHOOSE
@@ -10,45 +8,49 @@ from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
 
 
 @jit
-def _suit_ways(mine: int, theirs: int, n: int, ways: Any) -> None:
-    """Writes into `ways` (6,) how many sets of 0 … n cards of a suit's unseen ones `theirs` do not beat `mine` in it.
-
-    I lead my cards of the suit from the top. An opponent with m of them follows with the lowest and keeps the highest for
-    as long as it can: it beats me if that one is higher than my m-th, or my last if I have fewer.
-    """
-    held, total = popcount(mine), popcount(theirs)
-    rest = mine
-    top = 0
-    for m in range(n + 1):
-        if m == 0:
-            ways[m] = 1.0
-        elif held == 0:
-            ways[m] = CHOOSE[total, m]
-        else:
-            if rest:
-                top = highest(rest)
-                rest ^= 1 << top
-            ways[m] = CHOOSE[popcount(theirs & ((1 << top) - 1)), m]
-
-
-@jit
 def lead_sweep(mine: int, unseen: int, n: int, opponents: int) -> float:
     """Chance that who leads with `mine` takes n tricks, as many as it has cards, from opponents with n unseen cards each.
 
+    I lead my cards of a suit from the top. An opponent with m of them follows with the lowest and keeps the highest for
+    as long as it can: it beats me if that one is higher than my m-th, or my last if I have fewer; never if I have none.
     Counted exactly for one opponent, but that nobody is ever squeezed out of a card that would win; of several as if
     their hands did not depend on each other.
     """
-    ways = np.empty(6, dtype=np.float64)
-    sums = np.zeros(6, dtype=np.float64)
-    sums[0] = 1.0
+    # ways to hold 0 to 5 cards of the suits so far that beat none of mine: a convolution over suits, in registers
+    s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0
+    first = True
     for suit in range(4):
-        _suit_ways(mine & (SUIT_CARDS << suit), unseen & (SUIT_CARDS << suit), n, ways)
-        for total in range(n, -1, -1):
-            new = 0.0
-            for m in range(total + 1):
-                new += ways[m] * sums[total - m]
-            sums[total] = new
-    return float((sums[n] / CHOOSE[popcount(unseen), n]) ** opponents)
+        own, theirs = mine & (SUIT_CARDS << suit), unseen & (SUIT_CARDS << suit)
+        below = theirs
+        if own:
+            top = 1 << highest(own)
+            own, below = own ^ top, theirs & (top - 1)
+        w1 = CHOOSE[popcount(below), 1]
+        if own:
+            top = 1 << highest(own)
+            own, below = own ^ top, theirs & (top - 1)
+        w2 = CHOOSE[popcount(below), 2]
+        if own:
+            top = 1 << highest(own)
+            own, below = own ^ top, theirs & (top - 1)
+        w3 = CHOOSE[popcount(below), 3]
+        if own:
+            top = 1 << highest(own)
+            own, below = own ^ top, theirs & (top - 1)
+        w4 = CHOOSE[popcount(below), 4]
+        if own:
+            below = theirs & ((1 << highest(own)) - 1)
+        w5 = CHOOSE[popcount(below), 5]
+        if first:
+            s1, s2, s3, s4, s5, first = w1, w2, w3, w4, w5, False
+            continue
+        s5 += w1 * s4 + w2 * s3 + w3 * s2 + w4 * s1 + w5
+        s4 += w1 * s3 + w2 * s2 + w3 * s1 + w4
+        s3 += w1 * s2 + w2 * s1 + w3
+        s2 += w1 * s1 + w2
+        s1 += w1
+    good = 1.0 if n == 0 else s1 if n == 1 else s2 if n == 2 else s3 if n == 3 else s4 if n == 4 else s5
+    return float((good / CHOOSE[popcount(unseen), n]) ** opponents)
 
 
 LEAD_WEIGHTS = np.exp(0.25 * (np.arange(52) // 4 - 12))
