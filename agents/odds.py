@@ -3,7 +3,7 @@
 Hands are counted by class: category and first rank compared (the pair, the higher pair of two, the three or four, the top
 card of a straight, a flush or a high-card hand), `class = 13 * category + rank`, 0 to 129, larger is better. All draws
 of a kind are counted at once, by how many cards of each rank are unseen, and flushes by suit: pricing all 32 subsets of a
-hand takes some 20 microseconds, where going through its two million draws would take as many milliseconds.
+hand takes some 13 microseconds, where going through its two million draws would take as many milliseconds.
 """
 
 from typing import Any
