@@ -245,6 +245,18 @@ def _against_players(counted: float, count: int) -> float:
     return float(odds / (1.0 + odds))
 
 
+_BINS = 64
+
+
+def _upper() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(5, _BINS + 1) by number of players less 2: no chance counted in a bin makes a Chicago more likely than this."""
+    edges = np.minimum(np.arange(1, _BINS + 2) / _BINS, 1.0)
+    return np.array([[_against_players(float(edge), count) + 1e-9 for edge in edges] for count in range(2, 7)])
+
+
+_UPPER = _upper()
+
+
 @jit
 def sweep_chance(hand: int, hidden: int, count: int, leads: bool) -> float:
     """Chance to make a Chicago with five cards; `leads`: who calls leads the first trick."""
@@ -280,7 +292,12 @@ def final_value(outlook: Any, hand: int, hidden: int, count: int, leads: bool, f
     """
     of_class = class_of(hand)
     value = quiet_value(outlook, of_class, last_trick_chance(hand, hidden, leads, count))
-    if may_call:
-        chance = _against_players(lead_sweep(hand, hidden, 5, count - 1), count) if first else 0.0
-        value = max(value, call_value(outlook, of_class, chance))
+    if may_call and first:
+        counted = lead_sweep(hand, hidden, 5, count - 1)
+        # powers take long, and mostly even the most that the call can be worth is less
+        most = _UPPER[count - 2, int(counted * _BINS)]
+        if call_value(outlook, of_class, most) > value or outlook[MADE + of_class] < outlook[FAILED]:
+            value = max(value, call_value(outlook, of_class, _against_players(counted, count)))
+    elif may_call:
+        value = max(value, call_value(outlook, of_class, 0.0))
     return value
