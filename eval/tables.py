@@ -1,12 +1,12 @@
 """Rankings as tables for a terminal."""
 
 import io
-from collections import Counter
 
 from rich.console import Console, Group
 from rich.text import Text
 
 from chicago_env.figures import FigureTable
+from eval.faults import faults_text
 from eval.ratings import Rating
 from eval.results import PairResult, Result, Row
 from eval.stats import Estimate
@@ -202,17 +202,6 @@ def cycles_text(ranking: Result) -> str:
     return "\n".join(f"cycle: {' beats '.join([*cycle, cycle[0]])}" for cycle in ranking.cycles)
 
 
-def faults_text(ranking: Result) -> str:
-    """How often which agents failed, and how first; empty if none did."""
-    lines = []
-    for name in ranking.config["agents"]:
-        mine = [fault for fault in ranking.faults if fault.agent == name]
-        if mine:
-            counts = ", ".join(f"{n} {status}" for status, n in sorted(Counter(f.status for f in mine).items()))
-            lines.append(f"{name} failed {len(mine)} times ({counts}), first: {mine[0].reason}")
-    return "\n".join(lines)
-
-
 def tables_of(ranking: Result) -> Group:
     """All tables; the matrix only where it says more than the first table."""
     parts: list[FigureTable] = [main_table(ranking)]
@@ -227,7 +216,7 @@ def tables_of(ranking: Result) -> Group:
     notes = "95 % intervals in brackets or after ±, over boards."
     if any(row.rating for row in ranking.rows):
         notes += f" Elo: {ranking.config['anchor']} is 0."
-    more = [(cycles_text(ranking), "bold"), (faults_text(ranking), "red")]
+    more = [(cycles_text(ranking), "bold"), ("\n".join(faults_text(ranking.config["agents"], ranking.faults)), "red")]
     last = [Text(notes, style="dim"), *(Text(text, style=style) for text, style in more if text)]
     return Group(*(part for table in parts for part in (table, "")), *last)
 
