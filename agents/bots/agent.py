@@ -88,7 +88,9 @@ class Runner:
         except OSError as error:
             raise BotFailure("ERROR", f"the program cannot be run: {error.strerror}") from error
         self.send(messages.encode(messages.hello(self.limits)))
-        line, _ = process.read_line(time.monotonic() + self.limits.start)
+        line, _ = process.read_line(
+            time.monotonic() + self.limits.start, f"hello within {self.limits.start:g} s (start)"
+        )
         self.heard(line)
         self.hello = messages.parse_hello(line)
         return process
@@ -210,8 +212,9 @@ class Runner:
     ) -> tuple[int, float]:
         """The action, and when the answer came."""
         limit = self.limits.move + match.bank
+        allowed = f"{limit:.3f} s ({self.limits.move:g} of move and {match.bank:.3f} left of the bank)"
         try:
-            line, came = process.read_line(since + limit)
+            line, came = process.read_line(since + limit, f"answer within {allowed}")
         except BotFailure as failure:
             if failure.status == "TIMEOUT":
                 match.bank = 0.0
@@ -220,7 +223,7 @@ class Runner:
         match.bank -= max(0.0, came - since - self.limits.move)
         if match.bank < 0:
             match.bank = 0.0
-            raise BotFailure("TIMEOUT", f"the answer took {came - since:.3f} s, allowed were {limit:.3f} s", line)
+            raise BotFailure("TIMEOUT", f"the answer took {came - since:.3f} s, allowed were {allowed}", line)
         return messages.parse_answer(line, turn, mask, observation), came
 
 
