@@ -180,7 +180,7 @@ def check_one(name: str, answer: object, mask: np.ndarray[Any, np.dtype[np.int8]
         mask: (A,) int8.
     """
     if isinstance(answer, AgentError):
-        return AgentError(name, answer.reason, None, answer.status, answer.line)
+        return AgentError(name, answer.reason, None, answer.status, answer.line, answer.log)
     if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
         return AgentError(name, f"answered {type(answer).__name__}, not the number of an action", None, "INVALID")
     if not 0 <= answer < NUM_ACTIONS or not mask[answer]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import itertools
 import json
 import os
 import re
@@ -32,7 +31,6 @@ MAX_SHOWN = 200
 _CHUNK = 65536
 _GRACE_SECONDS = 1.0
 _DEATH_SECONDS = 15.0
-_numbers = itertools.count()
 
 
 class BotFailure(Exception):
@@ -43,9 +41,11 @@ class BotFailure(Exception):
         reason: what it is, in words.
         line: the line at fault, printable and cut; empty where there is none.
         turn: number of the `act` that was to be answered, where there was one.
+        stderr: the last lines that this run of the bot wrote to standard error, printable and cut.
     """
 
     turn: int | None = None
+    stderr: Sequence[str] = ()
 
     def __init__(self, status: Status, reason: str, line: bytes = b"") -> None:
         super().__init__(status, reason, line)
@@ -103,17 +103,6 @@ def _interpreter(program: str) -> str:
         return ""
     # blanks and tabs alone part words: for the system a carriage return belongs to the name
     return os.fsdecode(re.split(rb"[ \t]", line[2:].strip(b" \t\n"))[0])
-
-
-def log_file(program: str, path: str | None = None) -> Path:
-    """Where the standard error of a bot goes: the file asked for, or a new one in a folder for logs."""
-    if path is not None:
-        return Path(path).absolute()
-    folder = Path(tempfile.gettempdir()) / f"chicago-bots-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
-        folder = Path(tempfile.mkdtemp(prefix="chicago-bots-"))
-    return folder / f"{Path(program).name}-{os.getpid()}-{next(_numbers)}.log"
 
 
 @dataclasses.dataclass
