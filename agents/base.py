@@ -34,21 +34,25 @@ class AgentError(ChicagoError, ValueError):
         row: row of the batch at fault, where there is one.
         status: how it failed.
         line: what a program wrote that is at fault, printable and cut; empty where there is no such thing.
+        log: file with the standard error of a program that wrote there; empty where there is none.
     """
 
     def __init__(
-        self, agent: str, reason: str, row: int | None = None, status: Status = "ERROR", line: str = ""
+        self, agent: str, reason: str, row: int | None = None, status: Status = "ERROR", line: str = "", log: str = ""
     ) -> None:
-        super().__init__(agent, reason, row, status, line)
+        super().__init__(agent, reason, row, status, line, log)
         self.agent = agent
         self.reason = reason
         self.row = row
         self.status: Status = status
         self.line = line
+        self.log = log
 
     def __str__(self) -> str:
         place = "" if self.row is None else f", row {self.row}"
-        return f"agent {self.agent}{place}: {self.reason}"
+        line = f"; it wrote: {self.line}" if self.line else ""
+        log = f"; its standard error: {self.log}" if self.log else ""
+        return f"agent {self.agent}{place}: {self.reason}{line}{log}"
 
 
 class Rng(Protocol):
@@ -70,8 +74,8 @@ class Agent(Protocol):
     It keeps nothing from one call to the next, and the same arguments (and numbers from `rng`) give the same actions:
     what it does in a row may depend on that row alone. So it can play any number of games and seats side by side.
 
-    One that is made for some games only also has `check_game(players, rules)`, which raises `SetupError` for others: tools
-    ask it before they play (`chicago_env.opponents.check_game`).
+    One that is made for some games only, or may be unable to start, also has `check_game(players, rules)`, which raises
+    `SetupError` then: tools ask it before they play (`chicago_env.opponents.check_game`).
 
     Attributes:
         name: a name for tables and errors.
@@ -168,7 +172,7 @@ def ask(agent: Agent, observations: Observations, masks: Masks, rng: Rng, *, nam
         # a copy: what the agent does to its mask does not make an action legal
         answer = agent.act(observations, masks.copy(), rng)
     except AgentError as error:
-        raise AgentError(name, error.reason, error.row, error.status, error.line) from error
+        raise AgentError(name, error.reason, error.row, error.status, error.line, error.log) from error
     except (Exception, SystemExit) as error:  # an agent does not end the program that asks it
         raise AgentError(name, f"act() raised {type(error).__name__}: {error}") from error
     return check_answer(name, answer, observations, masks)

@@ -166,8 +166,13 @@ class Session:
                 self._step(self._decide())
             else:
                 observation, mask = game.observe()
-                agent, name = self.others[game.seat], self.names[game.seat]
-                self._step(int(ask(agent, observation[None], mask[None], self._chance, name=name)[0]))
+                agent = self.others[game.seat]
+                try:
+                    action = int(ask(agent, observation[None], mask[None], self._chance)[0])
+                except AgentError as error:  # the row of a batch means nothing to a person
+                    reason = f"{error.reason}; this ends the match"
+                    raise AgentError(error.agent, reason, None, error.status, error.line, error.log) from error
+                self._step(action)
         self._table()
 
     def _step(self, action: int) -> None:

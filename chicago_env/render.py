@@ -5,7 +5,7 @@ of records (docs/record-format.md), with `["deal", dealer, …]` and `["deal_end
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -28,6 +28,7 @@ NARROW = 74
 Event = Sequence[Any]
 
 _SUIT_STYLES = ("green", "blue", "red", "default")  # of a four-colour pack: clubs, diamonds, hearts, spades
+_LONGEST_WORD = 10
 _HIDDEN = "··"
 _WHY = {"hand": "for the best hand", "chicago": "for the Chicago", "breaker": "for breaking the Chicago",
         "last_trick": "for the last trick"}  # fmt: skip
@@ -95,9 +96,9 @@ class _Table:
     def seats(self) -> Table:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), expand=False)
         for head in ("", "seat", "points", "exchanged", "announced", "tricks", "hand"):
-            table.add_column(
-                head, justify="right" if head in {"points", "tricks"} else "left", no_wrap=head != "announced"
-            )
+            said = head == "announced"  # wraps where there is no room, but no word of it is cut
+            justify: Literal["left", "right"] = "right" if head in {"points", "tricks"} else "left"
+            table.add_column(head, justify=justify, no_wrap=not said, min_width=_LONGEST_WORD if said else None)
         for seat in range(self.view.players):
             i = self.place(seat)
             acts = self.view.to_act == i

@@ -96,6 +96,10 @@ class Event:
             return
         from eval.workers import Workers  # noqa: PLC0415 - one process needs none of it
 
+        for agent in agents.values():  # a program that was tried here is not needed while others play
+            close = getattr(agent, "close", None)
+            if callable(close):
+                close()
         with Workers(self.plan, min(workers, len(self._jobs))) as pool:
             for job, games in pool.play(self._jobs, self.clock, self._tell):
                 if self._stands(games, self._store.faults_before(self.plan.seed, job.unit.kind, job.unit.low)):

@@ -1,7 +1,8 @@
 """Agents that fail: what it costs them, and when they are out (docs/evaluation.md)."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,6 +42,29 @@ class Fault(NamedTuple):
     decision: int
     reason: str
     line: str = ""
+
+
+class Recorded(Protocol):
+    """What every record of a fault has."""
+
+    @property
+    def agent(self) -> str: ...  # noqa: D102 - as in `Fault`
+    @property
+    def status(self) -> str: ...  # noqa: D102 - as above
+    @property
+    def reason(self) -> str: ...  # noqa: D102 - as above
+
+
+def faults_text(names: Iterable[str], faults: Sequence[Recorded]) -> list[str]:
+    """How often which agents failed, and how first: a line for each that did."""
+    lines = []
+    for name in names:
+        mine = [fault for fault in faults if fault.agent == name]
+        if mine:
+            counts = ", ".join(f"{n} {status}" for status, n in sorted(Counter(f.status for f in mine).items()))
+            times = "once" if len(mine) == 1 else f"{len(mine)} times"
+            lines.append(f"{name} failed {times} ({counts}), first: {mine[0].reason}")
+    return lines
 
 
 class Referee:
@@ -156,7 +180,7 @@ def check_one(name: str, answer: object, mask: np.ndarray[Any, np.dtype[np.int8]
         mask: (A,) int8.
     """
     if isinstance(answer, AgentError):
-        return AgentError(name, answer.reason, None, answer.status, answer.line)
+        return AgentError(name, answer.reason, None, answer.status, answer.line, answer.log)
     if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
         return AgentError(name, f"answered {type(answer).__name__}, not the number of an action", None, "INVALID")
     if not 0 <= answer < NUM_ACTIONS or not mask[answer]:

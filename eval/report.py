@@ -7,6 +7,7 @@ from typing import Any
 
 from chicago_env.files import replacing
 from eval.extras import REPORT, require
+from eval.faults import faults_text
 from eval.plots import PLOTS
 from eval.results import Result
 from eval.tables import (
@@ -14,7 +15,6 @@ from eval.tables import (
     cycles_text,
     equity_text,
     factors_of,
-    faults_text,
     habit_text,
     habits,
     matrix_cell,
@@ -93,7 +93,7 @@ def _page(ranking: Result, svgs: dict[str, bytes]) -> str:
         sources=list(SOURCES) if any(points_by_source(row) for row in ranking.rows) else [],
         habits=list(habits(ranking.rows[0])),
         cycles=cycles_text(ranking).splitlines(),
-        faults=faults_text(ranking).splitlines(),
+        faults=faults_text(ranking.config["agents"], ranking.faults),
     )
 
 

@@ -1,7 +1,6 @@
 """Is one agent better than another, and by more than a margin? Boards are played until a sequential test knows."""
 
 import dataclasses
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +10,6 @@ import numpy as np
 from agents.base import Agent
 from agents.equity import POINTS_PER_DEAL
 from chicago_env.errors import SetupError
-from chicago_env.files import read_json, replacing
 from chicago_env.notation import format_rules, parse_rules
 from chicago_env.opponents import check_game
 from chicago_env.rules import Rules, check_players
@@ -19,15 +17,13 @@ from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
 from eval.boards import KINDS, Kind, board_root, lineups, make_board, setup_of
 from eval.equity import ClosedEquity, equity_gains
 from eval.extras import STATISTICS, require
+from eval.faults import faults_text
 from eval.luck import DIGEST, correction_of
 from eval.play import Clock, Games, play_games
 from eval.sequential import Design, SequentialTest, Step, anytime_interval, elo_of_wins, wins_of_elo
+from eval.sprt_log import BoardFault, Log, Shape, board_fault
 from eval.stats import Estimate, mean_interval, variance_factor
 
-FORMAT, VERSION = "chicago-sprt", 1
-
-_MAX_BYTES = 1 << 30  # of a file: 100 million boards fill more, but a verdict never takes so many
-_FOREVER, _HUGE = 1 << 60, 1e6  # no fault and no point beyond
 _DIGITS = 12  # of values: what is even up to rounding is to be even
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -52,6 +48,11 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return dataclasses.asdict(self)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the agents in what was recorded: two of one name are told apart by their places."""
+        return [self.first, self.second] if self.first != self.second else [f"{self.first}#1", f"{self.second}#2"]
 
     @property
     def text(self) -> str:
@@ -125,7 +126,7 @@ class Result:
         points: points per deal, None for matches; its interval is for a fixed number of boards.
         corrected: points per deal less the luck of the draw (`eval.luck`).
         variance_factor: how many times as many independent games would be needed for the same interval.
-        faults: failures of the two agents.
+        faults: failures of the two agents, in the order of games.
         forfeit: who forfeited a game, which ends the test; "" for nobody.
     """
 
@@ -136,7 +137,7 @@ class Result:
     points: Estimate | None
     corrected: Estimate | None
     variance_factor: float | None
-    faults: tuple[int, int]
+    faults: tuple[BoardFault, ...]
     forfeit: str
 
     @property
@@ -171,7 +172,7 @@ class Result:
             "points_per_deal": None if self.points is None else self.points.to_dict(),
             "corrected_points_per_deal": None if self.corrected is None else self.corrected.to_dict(),
             "variance_factor": self.variance_factor,
-            "faults": list(self.faults),
+            "faults": [fault._asdict() for fault in self.faults],
             "forfeit": self.forfeit,
         }
 
@@ -181,7 +182,7 @@ class Result:
         plan, step = self.plan, self.step
         elo, low, high = self.elo()
         lines = [
-            f"{self.verdict}, after {step.boards:,} boards",
+            f"{self.verdict}, after {step.boards:,} board{'' if step.boards == 1 else 's'}",
             f"  {plan.first}: {'–' if elo is None else format(elo, '+.1f')} Elo [{low:+.1f}, {high:+.1f}], 95 % at any time",
         ]
         for title, points in (("points a deal", self.points), ("less the luck of the draw", self.corrected)):
@@ -190,8 +191,7 @@ class Result:
                 lines.append(f"  {title} {points.mean:+.2f} ± {'–' if half is None else format(half, '.2f')}")
         if self.variance_factor is not None:
             lines.append(f"  independent games for the same interval: {self.variance_factor:.1f} times as many")
-        if any(self.faults):
-            lines.append(f"  faults: {plan.first} {self.faults[0]}, {plan.second} {self.faults[1]}")
+        lines += [f"  {line}" for line in faults_text(plan.names, self.faults)]
         return "\n".join(lines)
 
 
@@ -292,21 +292,19 @@ def sprt(
     require(*STATISTICS)
     for agent in (first, second):
         check_game(agent, plan.players, parse_rules(plan.rules))
-    log = _Log(plan, out)
-    # two agents of one name are told apart by their places
-    names = [plan.first, plan.second] if plan.first != plan.second else [f"{plan.first}#1", f"{plan.first}#2"]
-    boards = Boards(plan, {names[0]: first, names[1]: second}, max_deals)
+    boards = Boards(plan, dict(zip(plan.names, (first, second), strict=True)), max_deals)
+    size = len(boards.lineups)
+    log = Log(Shape(plan.to_dict(), plan.names, plan.players, size, plan.design.look, plan.kind == "deal"), out)
     test = SequentialTest(plan.design)
     forfeit = log.forfeit
     for low in range(0, len(log.values), plan.design.look):
         test.add(board_values(np.array(log.values[low : low + plan.design.look])))
     result = _result(plan, test.step, log, forfeit)
     while test.step.verdict is None and not forfeit:
-        counts = dict(zip(names, log.faults, strict=True))
-        look = boards.play(len(log.values), counts)
+        low = len(log.values)
+        look = boards.play(low, log.counts())
         games = look.games
-        for fault in games.faults:
-            log.faults[names.index(fault.agent)] += 1
+        log.faults += [board_fault(fault, low, size) for fault in games.faults]
         if games.forfeited.any():
             mine = np.tile(boards.lineups == 0, (len(look.values), 1))
             forfeit = plan.first if games.forfeited[mine].any() else plan.second
@@ -316,75 +314,13 @@ def sprt(
             log.luck += look.luck.tolist()
             test.add(board_values(look.values))
         result = _result(plan, test.step, log, forfeit)
-        log.write(result)
+        log.write(result.to_dict())
         if on_step is not None:
             on_step(result)
     return result
 
 
-class _OtherTestError(Exception):
-    """A file of another test."""
-
-
-class _Log:
-    """What a file of a test has."""
-
-    def __init__(self, plan: Plan, path: Path | None) -> None:
-        self.plan = plan
-        self.path = path
-        self.values: list[list[float]] = []
-        self.points: list[list[float]] = []
-        self.luck: list[list[float]] = []
-        self.faults = [0, 0]
-        self.forfeit = ""
-        if path is not None and path.exists():
-            self._read(path)
-        elif path is not None:
-            self.write(None)
-
-    def _read(self, path: Path) -> None:
-        games = len(lineups(self.plan.players))
-        try:
-            data = read_json(path, _MAX_BYTES)
-            if data["format"] != FORMAT or data["version"] != VERSION or data["plan"] != self.plan.to_dict():
-                raise _OtherTestError
-            values, points, luck = (np.array(data[name], dtype=float) for name in ("values", "points", "luck"))
-            shape = (len(values), games) if len(values) else (0,)
-            other = shape if self.plan.kind == "deal" or not len(values) else (len(values), 0)
-            if (values.shape, points.shape, luck.shape) != (shape, shape, other) or len(values) % self.plan.design.look:
-                raise ValueError
-            for numbers, most in ((values, 1 + 1e-9), (points, _HUGE), (luck, _HUGE)):
-                if np.abs(numbers).max(initial=0) > most:
-                    raise ValueError
-            self.values, self.points, self.luck = values.tolist(), points.tolist(), luck.tolist()
-            first, second = data["faults"]
-            self.faults = [check_int("faults", count, 0, _FOREVER) for count in (first, second)]
-            self.forfeit = "" if data["result"] is None else data["result"].get("forfeit", "")
-            if self.forfeit not in ("", self.plan.first, self.plan.second):
-                raise ValueError
-        except _OtherTestError:
-            raise SetupError(f"{path}: is of another test; it stays as it is") from None
-        except (SetupError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
-            raise SetupError(f"{path}: is no file of a sequential test, or damaged; it stays as it is") from None
-
-    def write(self, result: Result | None) -> None:
-        if self.path is None:
-            return
-        data = {
-            "format": FORMAT,
-            "version": VERSION,
-            "plan": self.plan.to_dict(),
-            "result": None if result is None else result.to_dict(),
-            "faults": self.faults,
-            "values": self.values,
-            "points": self.points,
-            "luck": self.luck,
-        }
-        with replacing(self.path) as file:
-            file.write((json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
-
-
-def _result(plan: Plan, step: Step, log: _Log, forfeit: str) -> Result:
+def _result(plan: Plan, step: Step, log: Log, forfeit: str) -> Result:
     games = np.array(log.values, dtype=np.float64).reshape(-1, len(lineups(plan.players)))
     values = board_values(games)
     low, high = anytime_interval((values + 1) / 2)
@@ -393,7 +329,5 @@ def _result(plan: Plan, step: Step, log: _Log, forfeit: str) -> Result:
         of_games, luck = np.array(log.points).reshape(games.shape), np.array(log.luck).reshape(games.shape)
         points = mean_interval(of_games.mean(axis=1))
         corrected = mean_interval((of_games - luck).mean(axis=1))
-    faults = (log.faults[0], log.faults[1])
-    return Result(
-        plan, step, 2 * low - 1, 2 * high - 1, points, corrected, variance_factor(games, values), faults, forfeit
-    )
+    faults, factor = tuple(log.faults), variance_factor(games, values)
+    return Result(plan, step, 2 * low - 1, 2 * high - 1, points, corrected, factor, faults, forfeit)

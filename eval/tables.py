@@ -1,13 +1,12 @@
 """Rankings as tables for a terminal."""
 
 import io
-from collections import Counter
-from typing import Any
 
 from rich.console import Console, Group
-from rich.table import Table
 from rich.text import Text
 
+from chicago_env.figures import FigureTable
+from eval.faults import faults_text
 from eval.ratings import Rating
 from eval.results import PairResult, Result, Row
 from eval.stats import Estimate
@@ -17,7 +16,6 @@ FACTORS = {"wins": "match wins", "points": "points", "corrected": "less luck", "
 """Headings of the variance factors."""
 
 HEADINGS = ("match wins\n%", "points\na deal", "equity\na deal, %", "Elo", "moves/s")
-_PLAIN: Any = {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False, "header_style": "bold underline"}
 
 
 def wins_text(estimate: Estimate) -> str:
@@ -67,16 +65,13 @@ def _cells(ranking: Result, row: Row) -> list[str]:
     return [wins_text(row.wins), points_text(row.points), equity_text(row.equity), rating_text(row.rating), speed]
 
 
-def main_table(ranking: Result) -> Table:
+def main_table(ranking: Result) -> FigureTable:
     """The table of all agents, best first."""
-    table = Table(title=title_of(ranking), title_justify="left", **_PLAIN)
-    table.add_column("agent", overflow="fold", min_width=12)
     measured = any(ranking.speeds.values())  # not where a store was read: times are no part of it
-    for title in HEADINGS if measured else HEADINGS[:-1]:
-        table.add_column(title, justify="right", no_wrap=True)
+    shown = len(HEADINGS) if measured else len(HEADINGS) - 1
+    table = FigureTable(title_of(ranking), HEADINGS[:shown], names="agent")
     for row in ranking.rows:
-        cells = _cells(ranking, row)
-        table.add_row(Text(row.name, style="bold"), *(cells if measured else cells[:-1]))
+        table.add(row.name, _cells(ranking, row)[:shown])
     return table
 
 
@@ -98,17 +93,14 @@ def matrix_cell(ranking: Result, row: str, column: str) -> str:
     return f"{share} {UNKNOWN if points is None else format(points, '+.2f')}"
 
 
-def matrix_table(ranking: Result) -> Table:
+def matrix_table(ranking: Result) -> FigureTable:
     """Every pair: match wins and points per deal of the row against the column."""
     names = [row.name for row in ranking.rows]
-    title = "Row against column: match wins, points a deal"
-    table = Table(title=title, title_justify="left", **_PLAIN)
-    table.add_column("", overflow="fold")
-    for number in range(1, len(names) + 1):
-        table.add_column(str(number), justify="right", no_wrap=True)
+    headings = [str(number) for number in range(1, len(names) + 1)]
+    table = FigureTable("Row against column: match wins, points a deal", headings)
     for number, row in enumerate(names, 1):
         cells = [UNKNOWN if column == row else matrix_cell(ranking, row, column) for column in names]
-        table.add_row(Text(f"{number} {row}", style="bold"), *cells)
+        table.add(f"{number} {row}", cells)
     return table
 
 
@@ -121,23 +113,23 @@ def factors_of(pair: PairResult) -> dict[str, str]:
     }
 
 
-def factors_table(ranking: Result) -> Table:
+def factors_table(ranking: Result) -> FigureTable:
     """Variance factors of every pair."""
     headings = list(factors_of(ranking.pairs[0]))
     table = _narrow("Variance factors: independent games that one of a board is worth", headings)
     for pair in ranking.pairs:
-        table.add_row(Text(f"{pair.first} against {pair.second}", style="bold"), *factors_of(pair).values())
+        table.add(f"{pair.first} against {pair.second}", factors_of(pair).values())
     return table
 
 
-def luck_table(ranking: Result) -> Table:
+def luck_table(ranking: Result) -> FigureTable:
     """Points of every agent and every pair, raw and corrected."""
     table = _narrow("Points a deal, and less the luck of the draw", ["points", "less luck"])
     named = [(row.name, row.points, row.corrected) for row in ranking.rows]
     named += [(f"{pair.first} against {pair.second}", pair.points, pair.corrected) for pair in ranking.pairs]
     for name, raw, corrected in named:
         cells = (UNKNOWN if points is None else points_text(points) for points in (raw, corrected))
-        table.add_row(Text(name, style="bold"), *cells)
+        table.add(name, cells)
     return table
 
 
@@ -183,29 +175,25 @@ def habit_text(heading: str, value: float | None) -> str:
     return f"{value:.2f}" if heading.startswith("cards") else f"{100 * value:.0f} %"
 
 
-def _narrow(title: str, headings: list[str]) -> Table:
-    """A table with many narrow columns, that fits a terminal of 80 characters."""
-    table = Table(title=title, title_justify="left", **_PLAIN)
-    table.add_column("", overflow="fold", min_width=16)
-    for heading in headings:
-        table.add_column(heading.replace(" ", "\n", 1), justify="right", no_wrap=True)
-    return table
+def _narrow(title: str, headings: list[str]) -> FigureTable:
+    """A table with many narrow columns: headings of two words stand in two lines."""
+    return FigureTable(title, [heading.replace(" ", "\n", 1) for heading in headings])
 
 
-def sources_table(ranking: Result) -> Table:
+def sources_table(ranking: Result) -> FigureTable:
     """Where every agent's points come from, a deal."""
     table = _narrow("Points a deal by source", list(SOURCES))
     for row in ranking.rows:
-        table.add_row(Text(row.name, style="bold"), *(f"{value:.2f}" for value in points_by_source(row)))
+        table.add(row.name, (f"{value:.2f}" for value in points_by_source(row)))
     return table
 
 
-def habits_table(ranking: Result) -> Table:
+def habits_table(ranking: Result) -> FigureTable:
     """How every agent exchanges, announces and calls."""
     table = _narrow("Cards exchanged, hands kept, hands named, Chicago", list(habits(ranking.rows[0])))
     for row in ranking.rows:
         cells = (habit_text(heading, value) for heading, value in habits(row).items())
-        table.add_row(Text(row.name, style="bold"), *cells)
+        table.add(row.name, cells)
     return table
 
 
@@ -214,20 +202,9 @@ def cycles_text(ranking: Result) -> str:
     return "\n".join(f"cycle: {' beats '.join([*cycle, cycle[0]])}" for cycle in ranking.cycles)
 
 
-def faults_text(ranking: Result) -> str:
-    """How often which agents failed, and how first; empty if none did."""
-    lines = []
-    for name in ranking.config["agents"]:
-        mine = [fault for fault in ranking.faults if fault.agent == name]
-        if mine:
-            counts = ", ".join(f"{n} {status}" for status, n in sorted(Counter(f.status for f in mine).items()))
-            lines.append(f"{name} failed {len(mine)} times ({counts}), first: {mine[0].reason}")
-    return "\n".join(lines)
-
-
 def tables_of(ranking: Result) -> Group:
     """All tables; the matrix only where it says more than the first table."""
-    parts: list[Table] = [main_table(ranking)]
+    parts: list[FigureTable] = [main_table(ranking)]
     if len(ranking.rows) > 2:
         parts.append(matrix_table(ranking))
     if ranking.config["luck"] and any(row.points.boards for row in ranking.rows):
@@ -239,7 +216,7 @@ def tables_of(ranking: Result) -> Group:
     notes = "95 % intervals in brackets or after ±, over boards."
     if any(row.rating for row in ranking.rows):
         notes += f" Elo: {ranking.config['anchor']} is 0."
-    more = [(cycles_text(ranking), "bold"), (faults_text(ranking), "red")]
+    more = [(cycles_text(ranking), "bold"), ("\n".join(faults_text(ranking.config["agents"], ranking.faults)), "red")]
     last = [Text(notes, style="dim"), *(Text(text, style=style) for text, style in more if text)]
     return Group(*(part for table in parts for part in (table, "")), *last)
 

@@ -10,6 +10,7 @@ import pytest
 import agents
 from chicago_env.cli import main
 from chicago_env.errors import RulesError, SetupError
+from chicago_env.layout import AT
 from eval.cli import COMMANDS
 from eval.sequential import (
     PRIOR_VALUES,
@@ -298,7 +299,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     out = tmp_path / "test.json"
     sprt(short_plan("a", "b"), NOVICE, RANDOM, out=out)
     before = out.read_bytes()
-    with pytest.raises(SetupError, match="another test"):
+    with pytest.raises(SetupError, match=r"another test \(seed: 0 in the file, 1 asked for\)"):
         sprt(short_plan("a", "b", seed=1), NOVICE, RANDOM, out=out)
     assert out.read_bytes() == before
     for broken in (
@@ -324,10 +325,62 @@ class Failing:
 def test_who_forfeits_has_lost() -> None:
     found = sprt(short_plan("novice", "failing"), NOVICE, Failing())
     assert found.verdict == "novice is better: failing forfeits"
-    assert found.faults[0] == 0
-    assert found.faults[1] > 0
+    assert {fault.agent for fault in found.faults} == {"failing"}
+    assert "failing failed 10 times (10 ERROR), first: act() raised ZeroDivisionError" in found.text
     assert sprt(short_plan("failing", "novice"), Failing(), NOVICE).forfeit == "failing"
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+class Seldom:
+    """The novice, but for some of its hands."""
+
+    name = "seldom"
+
+    def act(self, observations, masks, rng):
+        if (observations[:, AT.hand : AT.hand + 52] @ np.arange(52) % 97 == 0).any():
+            raise ZeroDivisionError("\ud800" + "x" * 5000)
+        return NOVICE.act(observations, masks, rng)
+
+
+def test_every_fault_is_in_the_file_and_in_the_result(tmp_path: Path) -> None:
+    out, again = tmp_path / "test.json", tmp_path / "again.json"
+    plan = short_plan("seldom", "poker", look=25, cap=50)
+    found = sprt(plan, Seldom(), POKER, out=out)
+    data = json.loads(out.read_text())
+    assert 0 < len(data["faults"]) < 10
+    assert data["faults"] == data["result"]["faults"] == found.to_dict()["faults"]
+    assert [fault["board"] for fault in data["faults"]] == sorted(fault["board"] for fault in data["faults"])
+    for fault in data["faults"]:
+        assert (fault["agent"], fault["status"]) == ("seldom", "ERROR")
+        assert fault["seat"] == fault["game"]  # seldom sits at 0 in the first game of a board, at 1 in the second
+        assert len(fault["reason"]) == 1000
+
+    class Stop(Exception):
+        pass
+
+    def stop(result: Result) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        sprt(plan, Seldom(), POKER, out=again, on_step=stop)
+    assert sprt(plan, Seldom(), POKER, out=again) == found
+    assert again.read_bytes() == out.read_bytes()
+
+    fault = data["faults"][0]
+    for wrong in (
+        {**fault, "agent": "other"}, {**fault, "status": "LATE"}, {**fault, "board": -1}, {**fault, "game": 2},
+        {**fault, "seat": 2}, {**fault, "deal": 0.5}, {**fault, "decision": "1"}, {**fault, "reason": "x" * 1001},
+        {**fault, "line": 1}, {**fault, "more": 1}, {"agent": "seldom"}, [1],
+    ):  # fmt: skip
+        out.write_text(json.dumps({**data, "faults": [wrong]}))
+        with pytest.raises(SetupError, match="damaged"):
+            sprt(plan, Seldom(), POKER, out=out)
+    out.write_text(json.dumps({**data, "faults": [fault] * 21}))
+    with pytest.raises(SetupError, match="damaged"):
+        sprt(plan, Seldom(), POKER, out=out)
+    out.write_text(json.dumps({**data, "version": 1}))
+    with pytest.raises(SetupError, match="version of the file: 1, known is 2"):
+        sprt(plan, Seldom(), POKER, out=out)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ LAYERS = [
     ["chicago_v0"],
     ["gym_env", "gym_vector", "spiel"],
     ["registration"],
-    ["docs", "cli", "bench", "commands"],
+    ["docs", "cli", "bench", "commands", "figures"],
     [""],  # chicago_env/__init__.py
 ]
 """The modules and folders of chicago_env: each may import those of earlier layers and of its own, as long as no circle

@@ -244,6 +244,21 @@ def test_a_match_from_a_pipe(monkeypatch, capsys, tmp_path) -> None:
     assert "\x1b" not in out
 
 
+def test_a_program_at_the_table_has_a_short_name_and_its_fault_is_told_plainly(monkeypatch, capsys) -> None:
+    bot = f"exec?move=20:{sys.executable} -W ignore {Path(__file__).parent / 'bots' / 'bad_bot.py'}"
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = piped(monkeypatch, capsys, "0\nq\n", "--against", f"{bot} none 1", "--seed", "1", "--seat", "1")
+    assert code == OK
+    assert "  bad_bot keeps all" in out
+    assert "│      bad_bot D " in out
+    code, _, err = piped(monkeypatch, capsys, "0\n" * 9, "--against", f"{bot} word 1", "--seed", "1", "--seat", "1")
+    assert code == BAD_INPUT
+    assert re.search(
+        r"error: agent exec\?move.* word 1: 'action': 'fold' is no action; .*; this ends the match; it wrote: ", err
+    )
+    assert "row" not in err
+
+
 def test_the_end_of_input_leaves_the_table_and_keeps_the_record(monkeypatch, capsys, tmp_path) -> None:
     file = tmp_path / "mine.jsonl.gz"
     for answers in ("", "1\n", "1\n?\nq\n1\n"):

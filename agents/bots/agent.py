@@ -1,6 +1,5 @@
 """The agent `exec:COMMAND`: a program that plays."""
 
-import contextlib
 import re
 import time
 import weakref
@@ -14,8 +13,10 @@ from agents.base import Actions, AgentError, Masks, Observations, Rng, Table
 from agents.bots import messages
 from agents.bots.events import Event
 from agents.bots.limits import Limits
+from agents.bots.logs import begin, last_lines, log_file, tidy, written
 from agents.bots.messages import BotHello
-from agents.bots.process import BotFailure, BotProcess, log_file, resolve_command
+from agents.bots.process import BotFailure, BotProcess, resolve_command
+from chicago_env.errors import SetupError
 from chicago_env.rules import Rules
 from chicago_env.setup import MatchSetup
 from chicago_env.view import View, decode
@@ -70,6 +71,7 @@ class Runner:
         self.listener = listener
         self.process: BotProcess | None = None
         self.hello: BotHello | None = None
+        self.log_from = 0  # where in the log this run of the bot begins
         self.runs = 0
         self.games = 0
         self.turns = 0
@@ -83,12 +85,16 @@ class Runner:
         if self.process is not None and not self.process.foreign:
             return self.process
         self.runs += 1
+        begin(self.log)
+        self.log_from = written(self.log)
         try:
             process = self.process = self.make(self.argv, self.limits, self.log)
         except OSError as error:
             raise BotFailure("ERROR", f"the program cannot be run: {error.strerror}") from error
         self.send(messages.encode(messages.hello(self.limits)))
-        line, _ = process.read_line(time.monotonic() + self.limits.start)
+        line, _ = process.read_line(
+            time.monotonic() + self.limits.start, f"hello within {self.limits.start:g} s (start)"
+        )
         self.heard(line)
         self.hello = messages.parse_hello(line)
         return process
@@ -118,9 +124,7 @@ class Runner:
                 return
             self.process.quit(messages.encode(messages.QUIT))
             self.process = None
-        with contextlib.suppress(OSError):
-            if not self.log.stat().st_size:
-                self.log.unlink()
+        tidy(self.log)
 
     def new_match(self, seat: int, rules: Rules, scores: Sequence[int], max_deals: int, seed: int) -> Match:
         """A match that the bot has not been told of."""
@@ -153,19 +157,21 @@ class Runner:
         masks: Masks,
         max_failures: int | None,
         done: Callable[[int], None] | None = None,
+        max_timeouts: int | None = None,
     ) -> list[int | BotFailure | None]:
         """Asks for B actions, some ahead of others; answers come in the order of the questions.
 
         A failure concerns the question that was to be answered then; the bot is started anew for those after it. After
-        `max_failures` failures the rest is None. `done` is called when a question is answered or failed.
+        `max_failures` failures, or `max_timeouts` timeouts, the rest is None. `done` is called when a question is answered
+        or failed.
         """
         count = len(matches)
         answers: list[int | BotFailure | None] = [None] * count
-        failures = 0
+        failures = timeouts = 0
         at = sent = 0
         since = 0.0  # when the clock of question `at` began
         asked: list[tuple[int, float]] = []  # turn, and when it was asked, from question 0 on
-        while at < count and (max_failures is None or failures < max_failures):
+        while at < count and _below(failures, max_failures) and _below(timeouts, max_timeouts):
             try:
                 process = self.running()
                 if sent == at and (line := process.unasked()) is not None:
@@ -184,8 +190,10 @@ class Runner:
                 if failure.turn is None and at < len(asked):
                     failure.turn = asked[at][0]
                 self.kill()
+                failure.stderr = last_lines(self.log, self.log_from)
                 answers[at] = failure
                 failures += 1
+                timeouts += failure.status == "TIMEOUT"
                 del asked[at:]
                 asked.append((0, 0.0))
                 sent = at + 1
@@ -210,8 +218,9 @@ class Runner:
     ) -> tuple[int, float]:
         """The action, and when the answer came."""
         limit = self.limits.move + match.bank
+        allowed = f"{limit:.3f} s ({self.limits.move:g} of move and {match.bank:.3f} left of the bank)"
         try:
-            line, came = process.read_line(since + limit)
+            line, came = process.read_line(since + limit, f"answer within {allowed}")
         except BotFailure as failure:
             if failure.status == "TIMEOUT":
                 match.bank = 0.0
@@ -220,8 +229,12 @@ class Runner:
         match.bank -= max(0.0, came - since - self.limits.move)
         if match.bank < 0:
             match.bank = 0.0
-            raise BotFailure("TIMEOUT", f"the answer took {came - since:.3f} s, allowed were {limit:.3f} s", line)
+            raise BotFailure("TIMEOUT", f"the answer took {came - since:.3f} s, allowed were {allowed}", line)
         return messages.parse_answer(line, turn, mask, observation), came
+
+
+def _below(count: int, most: int | None) -> bool:
+    return most is None or count < most
 
 
 Listener = Callable[[str, bytes], None]
@@ -250,7 +263,8 @@ class BotTable:
         """See `agents.base.Table`."""
         matches = [self._matches[place] for place in places]
         answers = self._runner.ask(matches, observations, masks, max_failures)
-        return [error_of(self._name, answer) if isinstance(answer, BotFailure) else answer for answer in answers]
+        log = self._runner.log
+        return [error_of(self._name, a, log) if isinstance(a, BotFailure) else a for a in answers]
 
     def end(self, place: int, result: Mapping[str, Any], /) -> None:
         """See `agents.base.Table`."""
@@ -266,13 +280,15 @@ class BotTable:
 _NUMBER = re.compile(r'("turn"\s*:\s*)-?\d+')
 
 
-def error_of(name: str, failure: BotFailure, row: int | None = None) -> AgentError:
+def error_of(name: str, failure: BotFailure, log: Path, row: int | None = None) -> AgentError:
     """A failure of a bot as one of an agent.
 
     The number of the question is taken out of the line: it depends on what else this run of the bot was asked, and
     results must not.
     """
-    return AgentError(name, failure.reason, row, failure.status, _NUMBER.sub(r"\1#", failure.line))
+    return AgentError(
+        name, failure.reason, row, failure.status, _NUMBER.sub(r"\1#", failure.line), str(log) if written(log) else ""
+    )
 
 
 class BotAgent:
@@ -329,6 +345,22 @@ class BotAgent:
         """How often the program was started."""
         return self._runner.runs
 
+    def check_game(self, players: int, rules: Rules) -> None:
+        """Starts the bot if it does not run: one that cannot even greet is refused before anything is played.
+
+        Raises:
+            SetupError: it does not answer `hello`.
+        """
+        try:
+            self._runner.running()
+        except BotFailure as failure:
+            self._runner.kill()
+            said = last_lines(self.log, self._runner.log_from)
+            told = f"; last on its standard error: {said[-1]}; all of it: {self.log}" if said else ""
+            line = f"; it wrote: {failure.line}" if failure.line else ""
+            tidy(self.log)
+            raise SetupError(f"agent {self.name} does not say hello: {failure.reason}{line}{told}") from None
+
     def sit(self) -> Table:
         """See `agents.base.Follower`."""
         return BotTable(self.name, self._runner)
@@ -354,7 +386,7 @@ class BotAgent:
         answers = self._runner.ask(matches, observations, masks, 1, done)
         for row, answer in enumerate(answers):
             if isinstance(answer, BotFailure):
-                raise error_of(self.name, answer, row)
+                raise error_of(self.name, answer, self.log, row)
         return np.array(answers, dtype=np.int64)
 
     def close(self) -> None:

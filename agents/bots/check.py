@@ -15,7 +15,8 @@ from agents.bots import messages
 from agents.bots.agent import WINDOW, Match, Runner
 from agents.bots.events import Narrator
 from agents.bots.limits import Limits
-from agents.bots.process import BotFailure, BotProcess, log_file, resolve_command
+from agents.bots.logs import last_lines, log_file, tidy
+from agents.bots.process import BotFailure, BotProcess, resolve_command
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.cards import NUM_CARDS, parse_cards
 from chicago_env.game import Game, new_states
@@ -42,6 +43,15 @@ EACH = 2
 """Situations of each kind, for each rule set and number of players."""
 
 MOST_FAILURES = 20
+"""Failures after which no more is asked."""
+
+MOST_OF_A_CHECK = 8
+"""Failures after which a check is left for the next one."""
+
+MOST_TIMEOUTS = 3
+"""Timeouts after which no more is asked: each takes as long as the clocks allow."""
+
+_SAME = re.compile(r"\d+(\.\d+)?|'[^']*'")
 _DEALS = 3
 _MATCH_SCORES = (0, 20, 45, 30, 10, 50)
 _PIECES = 3
@@ -52,21 +62,38 @@ _TURN = re.compile(rb'\{"type":"act","turn":(\d+),')
 
 
 class Failure(NamedTuple):
-    """Something a bot did wrong.
+    """Something a bot did wrong, the first time.
 
     Attributes:
-        check: the check that showed it.
+        checks: how often each check showed a mistake of this kind, by name; the first is the one that showed this.
         status: `ERROR`, `INVALID` or `TIMEOUT`.
         reason: what is wrong.
         message: the message to the bot that showed it, a JSON object; None where there is none.
         line: what the bot wrote, printable and cut.
+        stderr: the last lines that the bot wrote to standard error before it ended.
     """
 
-    check: str
+    checks: dict[str, int]
     status: str
     reason: str
     message: dict[str, Any] | None
     line: str
+    stderr: list[str]
+
+    @property
+    def check(self) -> str:
+        """The check that showed it."""
+        return next(iter(self.checks))
+
+    @property
+    def times(self) -> int:
+        """How often a mistake of this kind was made."""
+        return sum(self.checks.values())
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What mistakes of one kind share: status, and the reason but for numbers and what is quoted."""
+        return self.status, _SAME.sub("", self.reason.partition(";")[0])
 
 
 class Report(NamedTuple):
@@ -78,7 +105,8 @@ class Report(NamedTuple):
         version: the same.
         asked: questions of each check, by name.
         kinds: questions of each kind of decision.
-        failures: what it did wrong.
+        failures: what it did wrong, the first of each kind.
+        unchecked: what was not checked because of failures, in words.
         notes: what is no fault, but worth knowing.
         decisions_per_second: with many questions at once, the harness's share included; None if it did not get there.
         slowest_seconds: the slowest answer.
@@ -91,6 +119,7 @@ class Report(NamedTuple):
     asked: dict[str, int]
     kinds: dict[str, int]
     failures: list[Failure]
+    unchecked: list[str]
     notes: list[str]
     decisions_per_second: float | None
     slowest_seconds: float
@@ -215,6 +244,7 @@ class Checker:
         self.asked: dict[str, int] = {}
         self.kinds = dict.fromkeys(PHASES, 0)
         self.failures: list[Failure] = []
+        self.unchecked: list[str] = []
         self.notes: list[str] = []
         self.slowest = 0.0
         self.speed: float | None = None
@@ -223,20 +253,29 @@ class Checker:
         self._times: dict[int, float] = {}
 
     def run(self) -> Report:
-        """All of it; after `MOST_FAILURES` failures no more is asked."""
+        """All of it; after `MOST_FAILURES` failures or `MOST_TIMEOUTS` timeouts no more is asked."""
         many = [s for rules in RULES for players in PLAYERS for s in situations(rules, players)]
-        self._begin("hello")
-        if self._hello():
-            first = self._situations("slow: one question at a time, in pieces", many[:: max(1, len(many) // _SLOW)], 1)
-            self._situations("every kind of decision", many, 1)
-            started = time.perf_counter()
-            again = self._situations("the same, many at once", many, WINDOW)
-            if again is not None and not self.failures:
-                self.speed = len(many) / (time.perf_counter() - started)
-            self._repeats(first)
-            self._matches()
-            self._resumed()
-            self._ends()
+        few = many[:: max(1, len(many) // _SLOW)]
+        first: list[tuple[Situation, Any]] = []
+        checks: list[tuple[str, Callable[[], object]]] = [
+            ("hello", self._hello),
+            ("slow: one question at a time, in pieces", lambda: first.extend(self._situations(few, 1, slow=True))),
+            ("every kind of decision", lambda: self._situations(many, 1)),
+            ("the same, many at once", lambda: self._many(many)),
+            ("the same questions again", lambda: self._repeats(first)),
+            ("matches side by side", self._matches),
+            ("started anew in the middle of matches", self._resumed),
+            ("the end", self._ends),
+        ]
+        for name, check in checks:
+            if self._enough() or ("again" in name and self.failures):
+                self.unchecked.append(name)
+                continue
+            self.check = name
+            self.asked[name] = 0
+            self.on_check(name)
+            check()
+        tidy(self.log)
         hello = self.hello
         return Report(
             self.argv,
@@ -245,19 +284,29 @@ class Checker:
             self.asked,
             self.kinds,
             self.failures,
+            self.unchecked,
             self.notes,
             self.speed,
             self.slowest,
-            str(self.log),
+            str(self.log) if self.log.exists() else "",
         )
 
-    def _begin(self, name: str) -> None:
-        self.check = name
-        self.asked[name] = 0
-        self.on_check(name)
+    def _left(self) -> int:
+        """Failures after which this check ends."""
+        here = sum(failure.checks.get(self.check, 0) for failure in self.failures)
+        return min(MOST_FAILURES - sum(failure.times for failure in self.failures), MOST_OF_A_CHECK - here)
+
+    def _timeouts_left(self) -> int:
+        return MOST_TIMEOUTS - sum(failure.times for failure in self.failures if failure.status == "TIMEOUT")
 
     def _enough(self) -> bool:
-        return len(self.failures) >= MOST_FAILURES
+        """No further check begins."""
+        failed = sum(failure.times for failure in self.failures)
+        return failed >= MOST_FAILURES or self._timeouts_left() <= 0 or (failed > 0 and self.hello is None)
+
+    def _over(self) -> bool:
+        """This check asks no more."""
+        return self._left() <= 0 or self._timeouts_left() <= 0
 
     def _runner(self, window: int, *, slow: bool = False) -> Runner:
         self._questions.clear()
@@ -273,7 +322,13 @@ class Checker:
         if failure.turn is not None:
             message = self._questions.get(failure.turn, message)
         shown = None if message is None else json.loads(message)
-        self.failures.append(Failure(self.check, failure.status, failure.reason, shown, failure.line))
+        stderr = list(failure.stderr)
+        found = Failure({self.check: 1}, failure.status, failure.reason, shown, failure.line, stderr)
+        known = next((known for known in self.failures if known.kind == found.kind), None)
+        if known is None:
+            self.failures.append(found)
+        else:
+            known.checks[self.check] = known.checks.get(self.check, 0) + 1
 
     def _ask(self, runner: Runner, matches: list[Match], asked: list[Situation]) -> list[int | BotFailure | None]:
         """Answers; failures are written down."""
@@ -282,8 +337,9 @@ class Checker:
             matches,
             np.array([s.observation for s in asked]),
             np.array([s.mask for s in asked]),
-            MOST_FAILURES - len(self.failures),
+            self._left(),
             lambda _: marks.append(time.perf_counter()),
+            self._timeouts_left(),
         )
         for situation, answer in zip(asked, answers, strict=True):
             if answer is None:
@@ -292,33 +348,39 @@ class Checker:
             self.kinds[situation.kind] += 1
             if isinstance(answer, BotFailure):
                 self._failed(answer)
+        if left := answers.count(None):
+            self.unchecked.append(f"{self.check}: {left} of {len(asked)} questions")
         self.slowest = max([self.slowest, *(b - a for a, b in itertools.pairwise(marks))])
         return answers
 
     # --- the checks --------------------------------------------------------------------------------------------------
 
-    def _hello(self) -> bool:
+    def _hello(self) -> None:
         runner = self._runner(WINDOW)
         try:
             runner.running()
         except BotFailure as failure:
+            runner.kill()
+            failure.stderr = last_lines(self.log, runner.log_from)
             self._failed(failure, messages.encode(messages.hello(self.limits)))
-            return False
         finally:
             self.hello = runner.hello
             runner.kill()
-        return True
 
-    def _situations(self, name: str, asked: list[Situation], window: int) -> list[tuple[Situation, Any]] | None:
+    def _situations(self, asked: list[Situation], window: int, *, slow: bool = False) -> list[tuple[Situation, Any]]:
         """Each situation as a match that is told of in its middle."""
-        if self._enough():
-            return None
-        self._begin(name)
-        runner = self._runner(window, slow=name.startswith("slow"))
+        runner = self._runner(window, slow=slow)
         matches = [self._match_of(runner, situation) for situation in asked]
         answers = self._ask(runner, matches, asked)
         runner.close()
         return list(zip(asked, answers, strict=True))
+
+    def _many(self, asked: list[Situation]) -> None:
+        """As many at once as are ever asked; measures the speed."""
+        started = time.perf_counter()
+        self._situations(asked, WINDOW)
+        if not self.failures:
+            self.speed = len(asked) / (time.perf_counter() - started)
 
     def _match_of(self, runner: Runner, situation: Situation) -> Match:
         view = decode(situation.observation)
@@ -326,11 +388,8 @@ class Checker:
         match.fresh = False
         return match
 
-    def _repeats(self, before: list[tuple[Situation, Any]] | None) -> None:
+    def _repeats(self, before: list[tuple[Situation, Any]]) -> None:
         """Whether the same questions get the same answers: results can be repeated then."""
-        if before is None or self.failures:
-            return
-        self._begin("the same questions again")
         runner = self._runner(WINDOW)
         asked = [situation for situation, _ in before]
         answers = self._ask(runner, [self._match_of(runner, s) for s in asked], asked)
@@ -344,12 +403,9 @@ class Checker:
 
     def _matches(self) -> None:
         """Whole matches side by side, with all events; the bot has two seats where there is room."""
-        if self._enough():
-            return
-        self._begin("matches side by side")
         runner = self._runner(WINDOW)
         games = [_Played(runner, rules, players) for rules in RULES for players in PLAYERS]
-        while games and not self._enough():
+        while games and not self._over():
             asked = [(game, game.situation()) for game in games]
             answers = self._ask(runner, [game.match() for game, _ in asked], [situation for _, situation in asked])
             for (game, _), answer in zip(asked, answers, strict=True):
@@ -362,15 +418,12 @@ class Checker:
 
     def _resumed(self) -> None:
         """A bot that is started anew in the middle of matches is told so, and has to go on."""
-        if self._enough():
-            return
-        self._begin("started anew in the middle of matches")
         runner = self._runner(WINDOW)
         games = [_Played(runner, rules, 3) for rules in RULES]
         for _ in range(6):
             games = [game for game in games if not game.over]
             asked = [game.situation() for game in games]
-            if not asked or self._enough():
+            if not asked or self._over():
                 break
             for game, answer in zip(games, self._ask(runner, [g.match() for g in games], asked), strict=True):
                 if isinstance(answer, int):
@@ -382,9 +435,6 @@ class Checker:
 
     def _ends(self) -> None:
         """`quit` ends a bot, and so does the end of its input."""
-        if self._enough():
-            return
-        self._begin("the end")
         for what in ("quit", "the end of its input"):
             runner = self._runner(WINDOW)
             try:

@@ -50,7 +50,10 @@ def _reader(field: str, kind: Callable[[str], Any]) -> Callable[[str], Any]:
     low, high = _RANGES[field]
 
     def read(text: str) -> Any:
-        value = kind(text)
+        try:
+            value = kind(text)
+        except ValueError:
+            raise ValueError(f"a {'whole number' if kind is int else 'number'} is needed") from None
         if not math.isfinite(value) or not low <= value <= high:
             raise ValueError(f"{low:g} to {high:g} is allowed")
         return value

@@ -16,7 +16,7 @@ from agents.bots.limits import Limits
 from agents.bots.process import BotFailure
 from chicago_env.actions import ANNOUNCE, NUM_ACTIONS, format_action, parse_action
 from chicago_env.cards import CARD_NAMES, CATEGORIES, RANKS, SUITS
-from chicago_env.errors import ActionError
+from chicago_env.errors import MAX_LISTED, ActionError
 from chicago_env.layout import AT, CARDS, OBSERVATION_SIZE, OBSERVATION_VERSION, layout_hash
 from chicago_env.notation import format_rules
 from chicago_env.rules import Rules
@@ -240,6 +240,8 @@ def _constant(name: str) -> NoReturn:
 
 def _object(line: bytes, kind: str, needed: set[str], free: set[str] | frozenset[str] = frozenset()) -> Message:
     """The JSON object in `line`: of type `kind`, with all keys of `needed`, perhaps some of `free`, and no others."""
+    if not line.strip():
+        raise BotFailure("INVALID", "an empty line", line)
     try:
         message = json.loads(line.decode("utf-8"), object_pairs_hook=_pairs, parse_constant=_constant)
     except UnicodeDecodeError:
@@ -272,7 +274,8 @@ def parse_hello(line: bytes) -> BotHello:
         BotFailure: it is not one.
     """
     message = _object(line, "hello", {"protocol", "name", "version"}, {"raw"})
-    if type(message["protocol"]) is not int or message["protocol"] != PROTOCOL:
+    _number("protocol", message["protocol"], line)
+    if message["protocol"] != PROTOCOL:
         raise BotFailure("INVALID", f"the protocol is not {PROTOCOL}", line)
     for key in ("name", "version"):
         text = message[key]
@@ -302,18 +305,34 @@ def parse_answer(
         BotFailure: anything but an answer to this turn with a legal action.
     """
     message = _object(line, "action", {"turn", "action"})
-    given = message["turn"]
-    if type(given) is not int or given != turn:
+    _number("turn", message["turn"], line)
+    if message["turn"] != turn:
         raise BotFailure("INVALID", "'turn' is not the number of the act that is to be answered", line)
     action = message["action"]
+    hand = np.flatnonzero(observation[AT.hand : AT.hand + CARDS]).tolist()
     if isinstance(action, str):
-        hand = np.flatnonzero(observation[AT.hand : AT.hand + CARDS]).tolist()
         try:
             action = parse_action(action, hand)
         except ActionError as error:
-            raise BotFailure("INVALID", f"'action': {str(error)[:300]}", line) from None
+            digits = action.strip()
+            hint = "; an id is a number, written without quotes" if digits.isascii() and digits.isdigit() else ""
+            reason = f"'action': {str(error)[:300]}{hint}; {_legal_words(mask, hand)}"
+            raise BotFailure("INVALID", reason, line) from None
     elif type(action) is not int:
-        raise BotFailure("INVALID", "'action' is neither an id nor a text", line)
+        raise BotFailure("INVALID", f"'action' is neither an id nor a text; {_legal_words(mask, hand)}", line)
     if not 0 <= action < NUM_ACTIONS or not mask[action]:
-        raise BotFailure("INVALID", "'action' is not legal", line)
+        reason = f"action {ascii(message['action'])[:60]} is not legal; {_legal_words(mask, hand)}"
+        raise BotFailure("INVALID", reason, line)
     return action
+
+
+def _number(key: str, value: object, line: bytes) -> None:
+    if type(value) is not int:
+        given = ", not text in quotes" if isinstance(value, str) else ""
+        raise BotFailure("INVALID", f"{key!r} must be a whole number{given}", line)
+
+
+def _legal_words(mask: np.ndarray[Any, np.dtype[np.int8]], hand: Sequence[int]) -> str:
+    ids = np.flatnonzero(mask).tolist()
+    more = f", … {len(ids) - MAX_LISTED} more" if len(ids) > MAX_LISTED else ""
+    return "legal: " + ", ".join(f"{a} {format_action(a, hand)}" for a in ids[:MAX_LISTED]) + more

@@ -2,9 +2,9 @@
 
 import contextlib
 import dataclasses
-import itertools
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -31,7 +31,6 @@ MAX_SHOWN = 200
 _CHUNK = 65536
 _GRACE_SECONDS = 1.0
 _DEATH_SECONDS = 15.0
-_numbers = itertools.count()
 
 
 class BotFailure(Exception):
@@ -42,9 +41,11 @@ class BotFailure(Exception):
         reason: what it is, in words.
         line: the line at fault, printable and cut; empty where there is none.
         turn: number of the `act` that was to be answered, where there was one.
+        stderr: the last lines that this run of the bot wrote to standard error, printable and cut.
     """
 
     turn: int | None = None
+    stderr: Sequence[str] = ()
 
     def __init__(self, status: Status, reason: str, line: bytes = b"") -> None:
         super().__init__(status, reason, line)
@@ -66,24 +67,42 @@ def resolve_command(words: Sequence[str]) -> list[str]:
     A word that names a file or folder that exists, seen from here, becomes its absolute path.
 
     Raises:
-        FileNotFoundError: no such program; the message names it.
+        FileNotFoundError: no such program, or one that cannot be run; the message says why.
     """
     program = shutil.which(words[0])
     if program is None:
-        raise FileNotFoundError(f"no program {words[0]!r}")
+        raise FileNotFoundError(_no_program(words[0]))
+    interpreter = _interpreter(program)
+    if interpreter and not os.path.exists(interpreter):
+        more = "; the line ends with a carriage return, as under Windows" if interpreter.endswith("\r") else ""
+        raise FileNotFoundError(f"{words[0]!r}: its first line names {interpreter!r}, which is not there{more}")
     rest = [os.path.abspath(w) if w and not w.startswith("-") and os.path.exists(w) else w for w in words[1:]]
     return [os.path.abspath(program), *rest]
 
 
-def log_file(program: str, path: str | None = None) -> Path:
-    """Where the standard error of a bot goes: the file asked for, or a new one in a folder for logs."""
-    if path is not None:
-        return Path(path).absolute()
-    folder = Path(tempfile.gettempdir()) / f"chicago-bots-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
-        folder = Path(tempfile.mkdtemp(prefix="chicago-bots-"))
-    return folder / f"{Path(program).name}-{os.getpid()}-{next(_numbers)}.log"
+def _no_program(word: str) -> str:
+    path = Path(word)
+    if path.is_dir():
+        return f"no program {word!r}: it is a folder"
+    if os.sep in word:
+        return f"{word!r} is not executable (chmod +x)" if path.is_file() else f"no program {word!r}"
+    if path.is_file():
+        more = "" if os.access(path, os.X_OK) else ", which is not executable yet (chmod +x)"
+        return f"no program {word!r} in PATH; the one in this folder is written ./{word}{more}"
+    return f"no program {word!r} in PATH"
+
+
+def _interpreter(program: str) -> str:
+    """What the first line of a script names to run it; empty for other programs."""
+    try:
+        with open(program, "rb") as file:
+            line = file.readline(256)
+    except OSError:  # may be run and not read
+        return ""
+    if not line.startswith(b"#!"):
+        return ""
+    # blanks and tabs alone part words: for the system a carriage return belongs to the name
+    return os.fsdecode(re.split(rb"[ \t]", line[2:].strip(b" \t\n"))[0])
 
 
 @dataclasses.dataclass
@@ -183,8 +202,12 @@ class BotProcess:
             return self._lines[0][0]
         return bytes(self._in) or None
 
-    def read_line(self, deadline: float) -> tuple[bytes, float]:
+    def read_line(self, deadline: float, what: str = "answer in time") -> tuple[bytes, float]:
         """The next line without its end, and when it came (as `time.monotonic` counts).
+
+        Args:
+            deadline: until when.
+            what: what is waited for, and how long, in words.
 
         Raises:
             BotFailure: no line until `deadline`, the bot ended, or the line is too long.
@@ -198,7 +221,7 @@ class BotProcess:
             left = deadline - time.monotonic()
             # What came while nobody looked is there without waiting, and its own time decides whether it is late.
             if not self._pump(max(0.0, min(left, 60.0))) and left <= 0:
-                raise BotFailure("TIMEOUT", "no answer in time", bytes(self._in))
+                raise BotFailure("TIMEOUT", f"no {what}: {self._why_silent()}", bytes(self._in))
         return self._lines.popleft()
 
     def _pump(self, seconds: float) -> bool:
@@ -270,6 +293,12 @@ class BotProcess:
         except ValueError:
             return {}
         return report if isinstance(report, dict) else {}
+
+    def _why_silent(self) -> str:
+        if self._in:
+            count = len(self._in)
+            return f"{count} byte{'' if count == 1 else 's'} came, but no line feed, which ends a line"
+        return "nothing came; output must be flushed after every line"
 
     def _why_ended(self) -> str:
         report = self._report(_GRACE_SECONDS)

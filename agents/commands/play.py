@@ -11,7 +11,7 @@ from rich.text import Text
 
 from agents.base import Agent
 from agents.play import LeftError, Screen, Session
-from agents.registry import load
+from agents.registry import bot_spec, load
 from chicago_env.cli import OK
 from chicago_env.errors import UsageError
 from chicago_env.game import Game
@@ -19,6 +19,9 @@ from chicago_env.opponents import check_game
 from chicago_env.records import RecordWriter, record_of_game
 from chicago_env.rules import check_players
 from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
+
+_NAME = 14
+"""Characters of a name at the table: longer ones leave no room for what is announced."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +99,19 @@ def _names(players: int, own: int, name: str, specs: list[str]) -> list[str]:
     names, seen = [""] * players, {name: 1}
     names[own] = name
     for i, spec in enumerate(specs):
-        short = (
-            spec.partition("?")[0].rpartition("/")[2].removesuffix(".safetensors").rpartition(":")[2][:20] or "agent"
-        )
+        short = _short(spec)[:_NAME]
         seen[short] = seen.get(short, 0) + 1
         names[(own + 1 + i) % players] = short if seen[short] == 1 else f"{short} {seen[short]}"
     return names
+
+
+def _short(spec: str) -> str:
+    """A name for a seat: the file that a program reads, or the program; else the last part of the spec."""
+    bot = bot_spec(spec)
+    if bot is None:
+        return spec.partition("?")[0].rpartition("/")[2].removesuffix(".safetensors").rpartition(":")[2] or "agent"
+    files = [word for word in bot.words[1:] if Path(word).is_file()]
+    return Path((files or bot.words)[0]).stem or "bot"
 
 
 def _outcome(game: Game, own: int) -> str:

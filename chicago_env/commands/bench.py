@@ -29,23 +29,19 @@ def run(config: Config) -> int:
     if config.json:
         cli.print_json({"machine": machine, "figures": [figure._asdict() for figure in figures]})
     else:
-        print_table(machine, figures)
+        print_figures("chicago bench", machine, figures)
     return cli.OK
 
 
-def print_table(machine: dict[str, Any], figures: list[Any]) -> None:
+def print_figures(title: str, machine: dict[str, Any], figures: list[Any]) -> None:
     """Prints figures with their goals."""
-    from rich.console import Console  # noqa: PLC0415 - not needed for --help
-    from rich.table import Table  # noqa: PLC0415 - as above
+    from chicago_env.figures import FigureTable, print_table  # noqa: PLC0415 - not needed for --help
 
-    table = Table(title="chicago bench", caption=", ".join(f"{name} {value}" for name, value in machine.items()))
-    table.add_column("what")
-    table.add_column("measured", justify="right")
-    table.add_column("goal", justify="right")
+    table = FigureTable(title, ["measured", "goal"], names="what")
     for figure in figures:
         goal = "" if figure.goal is None else f"{'✓' if figure.reached else '✗'} {_number(figure.goal)}"
-        table.add_row(figure.text, f"{_number(figure.value)} {figure.unit}", goal)
-    Console().print(table)
+        table.add(figure.text, [f"{_number(figure.value)} {figure.unit}", goal])
+    print_table(machine, table)
 
 
 def _number(value: float) -> str:

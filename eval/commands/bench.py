@@ -22,7 +22,7 @@ def run(config: Config) -> int:
     from rich.console import Console  # noqa: PLC0415 - not needed for --help
 
     from chicago_env.bench import machine  # noqa: PLC0415 - as above
-    from chicago_env.commands.bench import print_table  # noqa: PLC0415 - as above
+    from chicago_env.commands.bench import print_figures  # noqa: PLC0415 - as above
     from eval.bench import measure  # noqa: PLC0415 - as above
 
     with Console(stderr=True).status("measuring") as status:
@@ -32,5 +32,5 @@ def run(config: Config) -> int:
     if config.json:
         print_json({"machine": machine(), "figures": [figure._asdict() for figure in figures]})
     else:
-        print_table(machine(), figures)
+        print_figures("chicago eval bench", machine(), figures)
     return OK

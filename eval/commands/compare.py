@@ -33,28 +33,26 @@ def run(config: Config) -> int:
 
 
 def _print(found: dict[str, Any]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - as above
-    from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    console = Console(highlight=False)
+    from chicago_env.figures import FigureTable, output_console  # noqa: PLC0415 - as above
+
+    console = output_console()
     for line in found["differences"]:
         console.print(Text(f"differs: {line}", style="yellow"))
-    table = Table(title="Second less first", title_justify="left", box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("agent", overflow="fold")
     measured = any(row["corrected_points_per_deal"]["mean"] is not None for row in found["agents"])
     luck = ["less luck"] if measured else []
-    for title in ("match wins %", "points a deal", *luck, "equity a deal %", "Elo"):
-        table.add_column(title, justify="right", no_wrap=True)
+    headings = ["match wins\n%", "points\na deal", *luck, "equity\na deal, %", "Elo"]
+    table = FigureTable("Second less first", headings, names="agent")
     for row in found["agents"]:
-        cells = (
+        cells = [
             _text(row["match_wins"], 100, ".1f"),
             _text(row["points_per_deal"], 1, ".2f"),
             *([_text(row["corrected_points_per_deal"], 1, ".2f")] if measured else []),
             _text(row["equity_per_deal"], 100, ".1f"),
             _text(row["rating"], 1, ".0f"),
-        )
-        table.add_row(Text(row["agent"], style="bold"), *cells)
+        ]
+        table.add(row["agent"], cells)
     console.print(table)
     console.print(Text("95 % intervals; * board by board, on the same boards.", style="dim"))
 

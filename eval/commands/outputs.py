@@ -125,11 +125,10 @@ def show(ranking: "Ranking", *, json: str | None, out: str | None) -> None:
     if json == STDOUT:
         sys.stdout.write(ranking.to_json())
     else:
-        from rich.console import Console  # noqa: PLC0415 - as above
-
+        from chicago_env.figures import output_console  # noqa: PLC0415 - as above
         from eval.tables import tables_of  # noqa: PLC0415 - as above
 
-        Console(highlight=False).print(tables_of(ranking))
+        output_console().print(tables_of(ranking))
         if json is not None:
             from chicago_env.files import replacing  # noqa: PLC0415 - as above
 

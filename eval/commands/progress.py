@@ -28,8 +28,9 @@ def progress_bar() -> "Iterator[Callable[[Progress], None]]":
         TimeRemainingColumn,
     )
     from rich.progress import Progress as Bar  # noqa: PLC0415 - as above
-    from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
+
+    from chicago_env.figures import FigureTable  # noqa: PLC0415 - as above
 
     class Speed(ProgressColumn):
         def render(self, task: Task) -> Text:
@@ -44,16 +45,13 @@ def progress_bar() -> "Iterator[Callable[[Progress], None]]":
             if self.newest is not None and self.newest.standings:
                 yield standings(self.newest)
 
-    def standings(progress: "Progress") -> Table:
-        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-        table.add_column("so far")
-        table.add_column("match wins", justify="right")
-        table.add_column("points a deal", justify="right")
+    def standings(progress: "Progress") -> FigureTable:
+        table = FigureTable("", ["match wins", "points a deal"], names="so far", header_style="dim")
         for name, points, wins in progress.standings[:_SHOWN]:
             shares = "–" if wins is None else f"{100 * wins:.1f} %"
-            table.add_row(Text(name), shares, "–" if points is None else f"{points:+.2f}")
+            table.add(name, [shares, "–" if points is None else f"{points:+.2f}"])
         if len(progress.standings) > _SHOWN:
-            table.add_row(Text(f"… {len(progress.standings) - _SHOWN} more", style="dim"))
+            table.add(f"… {len(progress.standings) - _SHOWN} more", ["", ""])
         return table
 
     console = Console(stderr=True)

@@ -1,7 +1,9 @@
 """The command `chicago eval rank`."""
 
+import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import tyro
@@ -89,4 +91,8 @@ def run(config: Config) -> int:
     if config.store is not None and config.records is not None:
         write_records(config.records, config.store)
     show(ranking, json=config.json, out=config.out)
+    for name in dict.fromkeys(fault.agent for fault in ranking.faults):
+        log = getattr(prepared.agents[name], "log", None)
+        if isinstance(log, Path) and log.exists() and log.stat().st_size:
+            print(f"standard error of {name}: {log}", file=sys.stderr)
     return OK

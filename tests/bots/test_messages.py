@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from pathlib import Path
 from random import Random  # noqa: TID251  # which games are looked at
 
@@ -277,3 +278,28 @@ def test_offending_lines_are_made_printable(line: bytes) -> None:
     shown = printable(line)
     assert len(shown) <= MAX_SHOWN
     assert all(" " <= c <= "~" for c in shown)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b"", r"^an empty line$"),
+        (b" \r", r"^an empty line$"),
+        (b'{"type":"action","turn":"5","action":0}', r"^'turn' must be a whole number, not text in quotes$"),
+        (b'{"type":"action","turn":5.0,"action":0}', r"^'turn' must be a whole number$"),
+        (b'{"type":"action","turn":5,"action":1000}', r"^action 1000 is not legal; legal: 0 keep all, 1 discard \w\w, "),
+        (b'{"type":"action","turn":5,"action":"call chicago"}', r"^action 'call chicago' is not legal; legal: 0 keep all, "),
+        (b'{"type":"action","turn":5,"action":"61"}', r"an id is a number, written without quotes; legal: 0 keep all"),
+        (b'{"type":"action","turn":5,"action":"fold"}', r"'fold' is no action; .*; legal: 0 keep all, .*, … 20 more$"),
+    ],
+)  # fmt: skip
+def test_a_failure_says_what_would_have_been_right(line: bytes, words: str) -> None:
+    with pytest.raises(BotFailure) as caught:
+        answer(line)
+    assert re.search(words, caught.value.reason), caught.value.reason
+
+
+def test_a_protocol_in_quotes_is_told_apart_from_another_one() -> None:
+    for protocol, words in (('"1"', "must be a whole number, not text in quotes"), ("2", "the protocol is not 1")):
+        with pytest.raises(BotFailure, match=words):
+            messages.parse_hello(f'{{"type":"hello","protocol":{protocol},"name":"x","version":"1"}}'.encode())

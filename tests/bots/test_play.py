@@ -19,6 +19,7 @@ from eval.faults import FAULT_PENALTY
 from eval.play import Games, play_games
 from tests.bots.common import EXAMPLES, PYTHON, First, bad_bot, processes_with, reference_bot
 from tests.test_eval_play import small_event
+from train.cli import run
 
 RANDOM = agents.load("random")
 
@@ -137,7 +138,8 @@ def test_the_bank_pays_for_late_answers_until_it_is_used_up() -> None:
         ("exec", "no command"),
         ("exec:'unfinished", "No closing quotation"),
         ("exec:no-such-program-here x", "no program 'no-such-program-here'"),
-        ("exec?move=x:true", "option move"),
+        ("exec?move=x:true", "option move: 'x' is not allowed: a number is needed"),
+        ("exec?memory=1.5:true", "option memory: '1.5' is not allowed: a whole number is needed"),
         ("exec?move=0:true", "option move"),
         ("exec?memory=nan:true", "option memory"),
         ("exec?speed=1:true", "unknown option 'speed'"),
@@ -200,3 +202,37 @@ def test_the_command_line_takes_a_program(tmp_path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert processes_with(str(tmp_path)) == []
+
+
+def test_a_program_that_cannot_greet_is_refused_before_anything_is_played(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spec = f"exec:{PYTHON} nothing-like-it.py"
+    rest = ["--boards", "2", "--matches", "0"]
+    for words in (
+        ["eval", "match", spec, "random", *rest],
+        ["eval", "sprt", "random", spec],
+        ["play", "--against", spec],
+    ):
+        assert run(words) == 2
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        last = shown.err.splitlines()[-1]
+        assert f"agent {spec} does not say hello: ended with exit code 2; last on its standard error: " in last
+        assert "nothing-like-it.py': [Errno 2]" in last
+    assert processes_with(str(tmp_path)) == []
+
+
+def test_an_error_names_the_line_and_the_log(tmp_path) -> None:
+    log = tmp_path / "log"
+    code = (
+        "import sys\nsys.stderr.write('oh no\\n')\nfor line in sys.stdin:\n"
+        "    hello = 'hello' in line\n"
+        '    print(\'{"type":"hello","protocol":1,"name":"x","version":"1"}\' if hello else \'x\', flush=True)\n'
+    )
+    bot = BotAgent([sys.executable, "-c", code], log=str(log), name="bot")
+    observation, mask = Game(2, "pagat", seed=1).observe()
+    with pytest.raises(AgentError) as caught:
+        bot.act(observation[None], mask[None], np.random.default_rng(1))
+    assert str(caught.value).startswith("agent bot, row 0: not JSON")
+    assert str(caught.value).endswith(f"; it wrote: x; its standard error: {log}")
+    bot.close()

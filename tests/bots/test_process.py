@@ -7,11 +7,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from agents import AgentError
 from agents.bots.agent import BotAgent
 from agents.bots.limits import Limits
 from agents.bots.process import BotFailure, BotProcess
+from chicago_env.game import Game
 from tests.bots.common import HERE, bad_bot, processes_with
 
 PYTHON = sys.executable
@@ -232,3 +235,49 @@ def test_a_command_is_found_from_here_and_run_elsewhere(tmp_path, monkeypatch) -
     assert agent.command[1:] == [str(tmp_path / "mine.py"), "other.py", "-x"]
     with pytest.raises(FileNotFoundError, match="no program 'nothing-like-it'"):
         BotAgent(["nothing-like-it"])
+
+
+def script(path: Path, first: str, mode: int = 0o700) -> None:
+    path.write_text(f"{first}\nexit 0\n")
+    path.chmod(mode)
+
+
+def test_why_a_command_cannot_be_run_is_said(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    script(tmp_path / "plain.sh", "#!/bin/sh", 0o600)
+    script(tmp_path / "good.sh", "#!/bin/sh")
+    script(tmp_path / "bad.pl", "#!/usr/bin/no-such-perl -w")
+    script(tmp_path / "windows.sh", "#!/bin/sh\r")
+    for word, words in (
+        ("./plain.sh", r"'./plain.sh' is not executable \(chmod \+x\)"),
+        ("plain.sh", r"in PATH; the one in this folder is written ./plain.sh, which is not executable yet"),
+        ("good.sh", r"no program 'good.sh' in PATH; the one in this folder is written ./good.sh$"),
+        ("./bad.pl", r"its first line names '/usr/bin/no-such-perl', which is not there"),
+        ("./windows.sh", r"names '/bin/sh\\r', which is not there; the line ends with a carriage return"),
+        (".", r"no program '.': it is a folder"),
+        ("./nothing", r"no program './nothing'$"),
+    ):
+        with pytest.raises(FileNotFoundError, match=words):
+            BotAgent([word])
+    assert BotAgent(["./good.sh"]).command == [str(tmp_path / "good.sh")]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("", "nothing came; output must be flushed"),
+        ("sys.stdout.write('{}'); sys.stdout.flush(); ", "2 bytes came, but no line feed"),
+    ],
+)
+def test_a_timeout_names_its_limit_and_the_likely_mistake(code: str, words: str) -> None:
+    agent = BotAgent([PYTHON, "-c", f"import sys, time; {code}time.sleep(60)"], Limits(start=1))
+    with pytest.raises(BotFailure, match=rf"no hello within 1 s \(start\): {words}"):
+        agent._runner.running()
+    agent._runner.kill()
+    agent = bad_bot("hang", 1, move=0.2, bank=0.3)
+    observation, mask = Game(2, "pagat", seed=1).observe()
+    with pytest.raises(
+        AgentError, match=r"no answer within 0.500 s \(0.2 of move and 0.300 left of the bank\): nothing"
+    ):
+        agent.act(observation[None], mask[None], np.random.default_rng(1))
+    agent.close()

@@ -31,9 +31,9 @@ def run(config: Config) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `chicago train`
     import torch  # noqa: PLC0415 - not needed for --help
     from rich.console import Console  # noqa: PLC0415 - as above
-    from rich.table import Table  # noqa: PLC0415 - as above
 
     from chicago_env.bench import machine  # noqa: PLC0415 - as above
+    from chicago_env.figures import FigureTable, print_table  # noqa: PLC0415 - as above
     from chicago_env.pool import default_threads  # noqa: PLC0415 - as above
     from train.bench import SHARE, TIMES, measure  # noqa: PLC0415 - imports torch
     from train.config import TrainConfig  # noqa: PLC0415 - as above
@@ -46,15 +46,13 @@ def run(config: Config) -> int:
     if config.json:
         cli.print_json({"machine": machine(), **speeds._asdict(), "share_of_bound": share, "times_plain": times})
         return cli.OK
-    table = Table(title="chicago bench train", caption=", ".join(f"{k} {v}" for k, v in machine().items()))
-    for name in ("what", "measured", "goal"):
-        table.add_column(name, justify="left" if name == "what" else "right")
-    table.add_row("self-play and learning", f"{speeds.training:,.0f} decisions/s")
-    table.add_row("bound: the network's passes alone", f"{speeds.bound:,.0f} decisions/s")
-    table.add_row("share of the bound", f"{share:.0%}", f"{'✓' if share >= SHARE else '✗'} {SHARE:.0%}")
-    table.add_row("plain MaskablePPO, DummyVecEnv", f"{speeds.plain:,.0f} decisions/s")
-    table.add_row("times plain MaskablePPO", f"{times:.1f}", f"{'✓' if times >= TIMES else '✗'} {TIMES:.0f}")
+    table = FigureTable("chicago bench train", ["measured", "goal"], names="what")
+    table.add("self-play and learning", [f"{speeds.training:,.0f} decisions/s", ""])
+    table.add("bound: the network's passes alone", [f"{speeds.bound:,.0f} decisions/s", ""])
+    table.add("share of the bound", [f"{share:.0%}", f"{'✓' if share >= SHARE else '✗'} {SHARE:.0%}"])
+    table.add("plain MaskablePPO, DummyVecEnv", [f"{speeds.plain:,.0f} decisions/s", ""])
+    table.add("times plain MaskablePPO", [f"{times:.1f}", f"{'✓' if times >= TIMES else '✗'} {TIMES:.0f}"])
     for name, part in speeds.parts.items():
-        table.add_row(f"time in: {name}", f"{part:.0%}")
-    Console().print(table)
+        table.add(f"time in: {name}", [f"{part:.0%}", ""])
+    print_table(machine(), table)
     return cli.OK
