@@ -150,7 +150,9 @@ def test_the_bench_says_how_fast_and_how_many_boards(
     assert run(["eval", "bench", "--quick", "--workers", "1", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     figures = {figure["name"]: figure["value"] for figure in data["figures"]}
-    assert list(figures) == ["deals", "matches", "boards", "pairs"]
+    speeds = [f"{name}_{players}" for players in (2, 4) for name in BOTH]
+    assert list(figures) == ["deals", "matches", "boards", "pairs", *speeds]
+    assert all(1000 < figures[name] < 1e9 for name in speeds)
     assert figures["deals"] > 0
     # a pair's board is in [0, 1]: never more than this many for ±1 %, and not few among three agents
     assert 100 < figures["boards"] <= 0.25 * (1.97 / 0.01) ** 2 * 1.3

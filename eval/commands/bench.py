@@ -7,7 +7,7 @@ from chicago_env.cli import OK, print_json
 
 @dataclass(frozen=True)
 class Config:
-    """Measure how fast the arena plays: heuristics alone, and with a checkpoint until every pair is known to ±1 %."""
+    """Measure how fast the arena plays: heuristics alone, with a checkpoint until every pair is known to ±1 %, and each alone."""
 
     workers: int = 2
     """Processes that play."""
