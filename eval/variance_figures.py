@@ -26,7 +26,7 @@ from eval.variance import VarianceFactors, factors_of
 
 PAGE = FOLDER / "evaluation.md"
 NAME = "variance"
-NETWORKS = {2: "ppo-2p-canonical", 4: "ppo-all"}
+NETWORKS = {2: "ppo-2p-canonical", 4: "ppo-all-canonical"}
 """The network of each number of players."""
 
 
