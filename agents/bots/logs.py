@@ -28,7 +28,7 @@ def log_file(program: str, path: str | None = None) -> Path:
         return Path(path).absolute()
     folder = Path(tempfile.gettempdir()) / f"{_PREFIX}{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
+    if folder.lstat().st_uid != os.getuid():  # also where it is a link of somebody else
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     clear(folder)
     return folder / f"{Path(program).name}-{os.getpid()}-{next(_numbers)}.log"

@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from agents.bots import logs
 
 
@@ -41,3 +43,14 @@ def test_the_last_lines(tmp_path) -> None:
     log.write_bytes(b"before\nafter\n")
     assert logs.last_lines(log, 7) == ["after"]
     assert logs.last_lines(log, 13) == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a link of somebody else")
+def test_nobody_can_turn_the_folder_for_logs_to_another_place(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(logs.tempfile, "tempdir", str(tmp_path))
+    home = tmp_path / "home"
+    home.mkdir()
+    link = tmp_path / f"chicago-bots-{os.getuid()}"
+    link.symlink_to(home)
+    os.lchown(link, 12345, -1)
+    assert home.resolve() not in logs.log_file("bot").resolve().parents
