@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from agents.base import Rng
 from agents.locations import possible
-from agents.suits import canonical
+from agents.suits import SUIT_RANKS, canonical
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.errors import SetupError
 from chicago_env.layout import BLOCKS, CARDS, EXACT, OBSERVATION_SIZE, RULES_AT, SEATS, Block, encode_rules, slice_of
@@ -85,6 +85,11 @@ class NetworkConfig:
         if not 1 <= len(self.hidden) <= MAX_LAYERS or not fits:
             raise SetupError(f"hidden: 1 to {MAX_LAYERS} layers of 1 to {MAX_WIDTH} units, not {self.hidden}")
 
+    @property
+    def columns(self) -> Array:
+        """(F,) int64, see `input_columns`."""
+        return input_columns(self.rules, self.players, canonical_suits=self.canonical_suits)
+
 
 def _seat_columns(block: Block, players: int) -> Array:
     """Offsets in a block of what belongs to seats that exist, whichever axis counts seats."""
@@ -95,19 +100,24 @@ def _seat_columns(block: Block, players: int) -> Array:
     return index.ravel()
 
 
-def _rule_columns(rules: Sequence[Rules]) -> Array:
-    """Columns of the blocks of rules that differ between the rule sets."""
+def _rule_columns(rules: Sequence[Rules], canonical_suits: bool) -> Array:
+    """Columns of the blocks of rules that differ between the rule sets, or, as ranks of suits may, between decisions."""
     table = np.stack([encode_rules(each) for each in rules])
-    return np.asarray(RULES_AT + np.flatnonzero((table != table[0]).any(axis=0)))
+    varies = (table != table[0]).any(axis=0)
+    if canonical_suits and any(each.suit_order is not None for each in rules):
+        ranks = SUIT_RANKS - RULES_AT
+        varies[ranks : ranks + 4] = False, True, True, True  # three of them say the fourth
+    return np.asarray(RULES_AT + np.flatnonzero(varies))
 
 
-def input_columns(rules: Sequence[Rules], players: Sequence[int]) -> Array:
+def input_columns(rules: Sequence[Rules], players: Sequence[int], *, canonical_suits: bool = False) -> Array:
     """(F,) int64, ascending: the columns of an observation that can vary at a decision under any of `rules` with any of
-    `players`, less the exact forms of numbers that are there clipped as well.
+    `players`, less the exact forms of numbers that are there clipped as well. With `canonical_suits` it is one as
+    `agents.suits` renames it.
     """
     most = max(players)
     columns = []
-    varying = set(_rule_columns(rules).tolist())
+    varying = set(_rule_columns(rules, canonical_suits).tolist())
     for block in BLOCKS:
         start = slice_of(block.name).start
         used = _USED_BLOCKS.get(block.name)
@@ -133,7 +143,7 @@ def _offset_and_scale() -> tuple[Array, Array]:
 
 def weight_shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
     """Shape of each tensor of a network of this configuration, all of them float32, by the name in its state."""
-    widths = [len(input_columns(config.rules, config.players)), *config.hidden]
+    widths = [len(config.columns), *config.hidden]
     layers = {f"hidden.{i}": pair for i, pair in enumerate(itertools.pairwise(widths))}
     layers |= {"policy_head": (widths[-1], NUM_ACTIONS), "value_head": (widths[-1], 1)}
     if config.locations:
@@ -195,7 +205,7 @@ class PolicyValueNet(nn.Module):
         super().__init__()
         self.config = config
         self.compute_dtype = torch.float32
-        columns = input_columns(config.rules, config.players)
+        columns = config.columns
         offset, scale = _offset_and_scale()
         self.register_buffer("columns", torch.from_numpy(columns), persistent=False)
         self.register_buffer("gain", torch.from_numpy(1 / scale[columns]), persistent=False)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from agents.suits import LISTS, SEEN, SETS, SUITS_COUNT_AT, TABLES
+from agents.suits import LISTS, SEEN, SETS, SHOWN_SUITS, SUIT_RANKS, TABLES
 from chicago_env.actions import ANNOUNCE, EXCHANGE, NUM_ACTIONS, PLAY
 from chicago_env.layout import AT, CARDS, HAND, OBSERVATION_SIZE, SEATS
 
@@ -25,6 +25,7 @@ _PAIRS = tuple(itertools.combinations(range(4), 2))
 _BIT_STAGES = 2 + SEATS  # the own hand, cards seen, what is known of each seat
 _TABLE_COLUMNS = np.array([at + j for at in TABLES for j in range(SEATS)])
 _LIST_COLUMNS = np.array([at + i for at in LISTS for i in range(HAND)])
+_SUIT_COLUMNS = np.arange(*SHOWN_SUITS)
 
 
 def _bit_words() -> tuple[Array, Array]:
@@ -65,7 +66,7 @@ class SuitOrder(nn.Module):
         self.seats = torch.from_numpy(16.0 ** np.arange(SEATS)[:, None])
         self.first, self.second = torch.tensor(_PAIRS).T
         # the first stage at which two suits differ outweighs all that follow it
-        self.stages = torch.from_numpy(2.0 ** np.arange(_BIT_STAGES + len(TABLES) + len(LISTS))[::-1].copy())
+        self.stages = torch.from_numpy(2.0 ** np.arange(_BIT_STAGES + len(TABLES) + len(LISTS) + 1)[::-1].copy())
         self.pairs = 1 << torch.arange(len(_PAIRS))
         self.names = torch.zeros(1 << len(_PAIRS), dtype=torch.int64)
         for i, names in enumerate(NAMES):
@@ -79,27 +80,26 @@ class SuitOrder(nn.Module):
         tables = (tables.reshape(rows, len(TABLES), SEATS, 4) * self.seats).sum(2)
         lists = functional.embedding(observation.index_select(1, self.list_columns).long(), self.list_words)
         lists = lists.reshape(rows, len(LISTS), HAND, 4).sum(2)
-        words = torch.cat([bits.reshape(rows, _BIT_STAGES, 4), tables, lists], 1)
+        ranks = observation[:, None, SUIT_RANKS : SUIT_RANKS + 4].double()
+        words = torch.cat([bits.reshape(rows, _BIT_STAGES, 4), tables, lists, ranks], 1)
         signs = torch.sign(words.index_select(2, self.first) - words.index_select(2, self.second))
         later = (self.stages @ signs) < 0  # suits alike at every stage keep their order
-        pairs = (later.long() * self.pairs).sum(1)
-        renamed = observation[:, SUITS_COUNT_AT] == 0
-        return self.names.index_select(0, pairs * renamed.long())
+        return self.names.index_select(0, (later.long() * self.pairs).sum(1))
 
 
 def _sources(columns: Array) -> Array:
     """(24, F) int64: for each of `NAMES`, where `columns` (F,) of a renamed observation are in what is gathered from:
-    the observation, then renamed tables and lists, `group` and `hand_suits`.
+    the observation, then renamed tables and lists, suits shown, `group` and `hand_suits`.
     """
     sources = np.tile(np.arange(OBSERVATION_SIZE), (len(NAMES), 1))
     sets = (*SETS, *(AT.known + CARDS * j for j in range(SEATS)))
     fours = [at + i for at in sets for i in range(0, CARDS, 4)]
-    fours += [AT.led_suit, *(AT.void + 4 * j for j in range(SEATS))]
+    fours += [AT.led_suit, SUIT_RANKS, *(AT.void + 4 * j for j in range(SEATS))]
     for row, names in zip(sources, NAMES, strict=True):
         for at in fours:
             row[at + names] = at + np.arange(4)
     group, suits = AT.group + np.arange(HAND), AT.hand_suits + np.arange(4 * HAND)
-    told = np.concatenate([_TABLE_COLUMNS, _LIST_COLUMNS, group, suits])
+    told = np.concatenate([_TABLE_COLUMNS, _LIST_COLUMNS, _SUIT_COLUMNS, group, suits])
     sources[:, told] = OBSERVATION_SIZE + np.arange(len(told))
     return sources[:, columns]
 
@@ -119,6 +119,9 @@ class CanonicalSuits(nn.Module):
         under = _CARDS & ~3 | NAMES[:, _CARDS & 3]
         self.renamed = torch.zeros(len(NAMES), 1 + CARDS + 1, dtype=torch.int64)
         self.renamed[:, 1:-1] = torch.from_numpy(8 * (CARDS - under))
+        self.suit_columns = torch.from_numpy(_SUIT_COLUMNS)
+        self.renamed_suits = torch.zeros(len(NAMES), 1 + 4, dtype=torch.uint8)
+        self.renamed_suits[:, 1:] = torch.from_numpy(NAMES + 1)
         self.positions = torch.arange(HAND).flip(0)
         self.entries = torch.tensor([0, *range(CARDS, 0, -1)], dtype=torch.uint8).repeat_interleave(8)
         self.suits = torch.zeros(1 + CARDS, 4, dtype=torch.uint8)
@@ -144,6 +147,7 @@ class CanonicalSuits(nn.Module):
         lists, hand, positions = keys[:, :-1].reshape(rows, -1), keys[:, -1], positions[:, -1]
         told = [
             self.entries[torch.cat([tables, lists], 1)],
+            self.renamed_suits.index_select(0, order).gather(1, observation.index_select(1, self.suit_columns).long()),
             observation[:, AT.group : AT.group + HAND].gather(1, positions),
             functional.embedding(hand, self.suits).reshape(rows, -1),
         ]

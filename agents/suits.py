@@ -1,9 +1,10 @@
-"""Suits in an order of their own: where the rules set no order of suits, games that differ in their names alone are one.
+"""Suits in an order of their own: games that differ in the names of suits alone are one.
 
 Each observation decides for itself which of its suits the network sees as the first, by what the observer knows: the suit
 led first, then the suits with more cards in the own hand, then by which cards these are, then by all else that the
-observation says of a suit. What two suits have in common entirely changes nothing, whichever of them comes first. Actions
-are renamed with the cards, and back. `agents.onnx_suits` does the same in tensors.
+observation says of a suit, last by its rank where the rules give it one. What two suits have in common entirely changes
+nothing, whichever of them comes first. Actions are renamed with the cards, and back; so are the ranks that the rules give
+to suits. `agents.onnx_suits` does the same in tensors.
 
 Letters: B batch, D observation, A actions.
 """
@@ -16,12 +17,12 @@ from chicago_env._jit import inlined, jit
 from chicago_env.actions import EXCHANGE, NUM_ACTIONS, PLAY
 from chicago_env.arrays import borrowed, copy_bytes
 from chicago_env.bits import SUIT_CARDS, lowest, popcount
-from chicago_env.layout import AT, CARDS, HAND, OBSERVATION_SIZE, ROUNDS, RULE_FLAGS, SEATS, TRICKS
+from chicago_env.layout import AT, CARDS, HAND, OBSERVATION_SIZE, ROUNDS, RULE_NUMBERS, SEATS, TRICKS
 
 Array = np.ndarray[Any, Any]
 
-SUITS_COUNT_AT = AT.rule_flags + RULE_FLAGS.index("suits")
-"""The flag that the rules order suits."""
+SUIT_RANKS = AT.rule_numbers + RULE_NUMBERS.index("suit_C")
+"""Ranks of the four suits by the rules; all alike where the rules do not order them."""
 
 SETS = (AT.hand, AT.discards, AT.upcard, AT.played, AT.trick_cards, AT.winning_card)
 """Sets of cards, besides `known`."""
@@ -32,10 +33,13 @@ LISTS = (
     *(AT.broken + HAND * i for i in range(ROUNDS - 1)),
     *(AT.shown + HAND * i for i in range(ROUNDS * SEATS)),
 )
-"""Lists of up to five cards, ascending. What `shown_suit` holds is 0 where suits have no order."""
+"""Lists of up to five cards, ascending."""
 
 TABLES = (*(AT.plays + SEATS * i for i in range(TRICKS)), *(AT.open_card + SEATS * i for i in range(ROUNDS)))
 """Tables of one card for each seat."""
+
+SHOWN_SUITS = (AT.shown_suit, AT.shown_suit + ROUNDS * SEATS)
+"""From where to where suits are said, as suit + 1."""
 
 SEEN = (AT.discards, AT.played, AT.trick_cards, AT.upcard)
 """Sets by which suits are told apart: high ranks first, and of one rank the last set first."""
@@ -132,6 +136,10 @@ def _order_of_suits(row: Any, words: Any) -> int:
         if row[at] != 0 and not places & _APART:
             _add_set(words, _list_at(row, at), 0)
             places = _tell_apart(places, words)
+    if not places & _APART:
+        for s in range(4):
+            words[s] = row[SUIT_RANKS + s]
+        places = _tell_apart(places, words)
     if not places & _APART:  # what is told of these suits is the same: any of them may be the first
         for s in range(4):
             words[s] = -s
@@ -222,6 +230,10 @@ def _rename(row: Any, order: int, out: Any, actions: Any) -> None:
             out[AT.void + 4 * j + _new_suit(order, s)] = row[AT.void + 4 * j + s]
     for s in range(4):
         out[AT.led_suit + _new_suit(order, s)] = row[AT.led_suit + s]
+        out[SUIT_RANKS + _new_suit(order, s)] = row[SUIT_RANKS + s]
+    for at in range(*SHOWN_SUITS):
+        if row[at]:
+            out[at] = _new_suit(order, int(row[at]) - 1) + 1
     for at in TABLES:
         for j in range(SEATS):
             out[at + j] = _renamed(int(row[at + j]), order)
@@ -243,9 +255,7 @@ def _rename_rows(observations: Any, masks: Any, out: Any, out_masks: Any, action
         copy_bytes(out[i], 0, row, OBSERVATION_SIZE)
         for a in range(NUM_ACTIONS):
             actions[i, a] = a
-        order = _SAME
-        if not row[SUITS_COUNT_AT]:
-            order = _order_of_suits(row, words)
+        order = _order_of_suits(row, words)
         for s in range(4):
             places[s] = _new_suit(order, s)
         if order != _SAME:
@@ -255,7 +265,7 @@ def _rename_rows(observations: Any, masks: Any, out: Any, out_masks: Any, action
 
 
 def canonical(observations: Array, masks: Array) -> Canonical:
-    """Observations and masks with suits in canonical order; as they are where the rules order suits.
+    """Observations and masks with suits in canonical order.
 
     Args:
         observations: (B, D) uint8.

@@ -14,6 +14,7 @@ import agents
 from agents import checkpoint
 from agents.checkpoint import CheckpointInfo, load_checkpoint, read_checkpoint, save_checkpoint
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet, input_columns, weight_shapes
+from agents.suits import SUIT_RANKS
 from chicago_env import PRESETS, BatchEnv, Rules, parse_rules
 from chicago_env.errors import CheckpointError, SetupError
 from chicago_env.layout import BLOCKS, EXACT, OBSERVATION_SIZE, slice_of
@@ -360,6 +361,18 @@ def test_inputs_of_several_rule_sets_and_players_hold_those_of_each() -> None:
             assert set(input_columns([each], [players]).tolist()) < both
     assert {slice_of("players").start, slice_of("players").start + 2} < both
     assert slice_of("players").start + 1 not in both
+
+
+def test_ranks_of_suits_are_inputs_where_suits_come_in_canonical_order() -> None:
+    """Three of the four: the fourth follows. They go with the names, so they vary under one rule set."""
+    ranks = {SUIT_RANKS + 1, SUIT_RANKS + 2, SUIT_RANKS + 3}
+    one, more = [PRESETS["open-card"]], [PRESETS["pagat"], PRESETS["open-card"]]
+    plain = set(input_columns(one, [2]).tolist())
+    assert set(input_columns(one, [2], canonical_suits=True).tolist()) - plain == ranks
+    assert ranks < set(input_columns(more, [2]).tolist())
+    assert (input_columns(more, [2], canonical_suits=True) == input_columns(more, [2])).all()
+    unordered = [PRESETS["pagat"]]
+    assert (input_columns(unordered, [2], canonical_suits=True) == input_columns(unordered, [2])).all()
 
 
 def test_inputs_are_scaled_as_the_layout_says() -> None:

@@ -11,7 +11,7 @@ import agents
 from agents.checkpoint import CheckpointInfo, read_checkpoint, save_checkpoint
 from agents.networks import MASKED_LOGIT, NetworkAgent, NetworkConfig, PolicyValueNet
 from agents.registry import AgentSpecError, checkpoint_file, checkpoints
-from agents.suits import LISTS, SEEN, TABLES, canonical
+from agents.suits import LISTS, SEEN, SHOWN_SUITS, SUIT_RANKS, TABLES, canonical
 from chicago_env import BatchEnv, parse_rules
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.cli import BAD_INPUT, OK
@@ -186,7 +186,7 @@ def test_no_file_is_left_where_none_can_be_written(tmp_path) -> None:
 def sparse(rows):
     """(rows, D): suits that are told apart at each stage of their order, with nothing to tell them apart before it."""
     rng, made = np.random.default_rng(1), np.zeros((rows, OBSERVATION_SIZE), dtype=np.uint8)
-    stages = 2 + SEATS + len(TABLES) + len(LISTS)
+    stages = 2 + SEATS + len(TABLES) + len(LISTS) + 1
     for i, row in enumerate(made):
         first = i % stages
         for stage in range(first, stages):
@@ -203,9 +203,12 @@ def sparse(rows):
                 row[AT.void + 4 * (stage - 2) + rng.integers(4)] = 1
             elif stage < 2 + SEATS + len(TABLES):
                 row[TABLES[stage - 2 - SEATS] + rng.choice(SEATS, len(cards), replace=False)] = 1 + cards
-            else:
+            elif stage < stages - 1:
                 at = LISTS[stage - 2 - SEATS - len(TABLES)]
                 row[at : at + len(cards)] = 1 + cards
+            else:
+                row[SUIT_RANKS : SUIT_RANKS + 4] = rng.permutation(4)
+                row[slice(*SHOWN_SUITS)] = rng.integers(5, size=SHOWN_SUITS[1] - SHOWN_SUITS[0])
     return made
 
 

@@ -1,5 +1,6 @@
 """Canonical suits: games that differ in the names of suits alone look the same, whatever is shown in them."""
 
+import dataclasses
 import random  # noqa: TID251  # which permutation is tested is no chance of a game
 from collections.abc import Sequence
 
@@ -8,11 +9,12 @@ import pytest
 import torch
 
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
-from agents.suits import canonical, renamed_actions, renamed_cards
+from agents.suits import SHOWN_SUITS, SUIT_RANKS, canonical, renamed_actions, renamed_cards
 from chicago_env import BatchEnv, Game, parse_rules
-from chicago_env.actions import ANNOUNCE, PLAY, discard_action
+from chicago_env.actions import ANNOUNCE, NUM_ACTIONS, PLAY, discard_action
+from chicago_env.cards import SUITS
 from chicago_env.errors import SetupError
-from chicago_env.layout import AT, CARDS, slice_of
+from chicago_env.layout import AT, CARDS, OBSERVATION_SIZE, SMALL_OFFSET, slice_of
 from tests.hidden_cards import strong
 
 DECKS = 12
@@ -46,7 +48,11 @@ class Story:
 
     def new(self, suits: Suits) -> Game:
         deck = [card_under(suits, card) for card in self.deck]
-        return Game(self.players, self.rules, seed=self.seed, decks=[deck], max_deals=1)
+        order = self.rules.suit_order
+        if order is not None:
+            order = "".join(SUITS[suits[SUITS.index(suit)]] for suit in order)
+        rules = dataclasses.replace(self.rules, suit_order=order)
+        return Game(self.players, rules, seed=self.seed, decks=[deck], max_deals=1)
 
     def step(self, action: int) -> None:
         self.actions.append((action, self.game.hand(self.game.seat)))
@@ -78,6 +84,8 @@ def seen(*games: Game) -> tuple[np.ndarray, np.ndarray]:
         (2, "pagat", "discards_by_round draws_by_round plays known void winning_card shown"),
         (2, "pagat+open_card=yes+show_broken=yes", "plays broken open_card upcard"),
         (3, "race+tie_reveal=ranks", "shown_ranks plays"),
+        (3, "open-card+tie_reveal=ranks", "shown_ranks plays rule_numbers"),
+        (4, "open-card", "upcard plays rule_numbers"),
         (5, "family", "known plays"),
     ],
 )
@@ -120,19 +128,40 @@ def test_the_order_puts_the_suit_led_and_then_long_suits_first() -> None:
     assert canonical(*seen(story.game)).observations[0, slice_of("led_suit")].tolist() == [1, 0, 0, 0]
 
 
-def test_suits_that_count_keep_their_names() -> None:
-    rules = ["pagat", "open-card"] * 8
+def test_ranks_of_suits_go_with_their_names() -> None:
+    rules = ["pagat", "open-card+suits=DCSH"] * 8
     env = BatchEnv(16, 3, rules, seed=1)
     step, rng = env.reset(), np.random.default_rng(0)
+    names = set()
     for _ in range(60):
         found = canonical(step.observation, step.mask)
-        assert (found.observations[1::2] == step.observation[1::2]).all()
-        assert (found.masks[1::2] == step.mask[1::2]).all()
-        assert (found.actions[1::2] == np.arange(102)).all()
-        assert (found.suits[1::2] == np.arange(4)).all()
+        ranks = slice(SUIT_RANKS, SUIT_RANKS + 4)
+        assert (found.observations[::2, ranks] == step.observation[::2, ranks]).all()
+        renamed = np.take_along_axis(found.observations[1::2, ranks], found.suits[1::2], axis=1)
+        assert (renamed == SMALL_OFFSET + np.array([2, 3, 0, 1])).all()
+        names |= set(map(tuple, found.suits[1::2].tolist()))
         assert (np.sort(found.actions, axis=1) == np.arange(102)).all()
         assert (np.sort(found.suits, axis=1) == np.arange(4)).all()
         step = env.step((step.mask * rng.random(step.mask.shape)).argmax(axis=1))
+    assert len(names) == 24
+
+
+def test_suits_shown_go_with_their_names() -> None:
+    """By hand: hands that tie but for their suits are too rare to wait for."""
+    env = BatchEnv(24, 3, "open-card", seed=1)
+    step = env.reset()
+    shown = np.random.default_rng(0).integers(5, size=(24, SHOWN_SUITS[1] - SHOWN_SUITS[0]))
+    step.observation[:, slice(*SHOWN_SUITS)] = shown
+    found = canonical(step.observation, step.mask)
+    names = np.hstack([np.zeros((24, 1), dtype=np.int64), found.suits + 1])
+    assert (found.observations[:, slice(*SHOWN_SUITS)] == np.take_along_axis(names, shown, axis=1)).all()
+    assert (found.suits != np.arange(4)).any()
+
+
+def test_suits_that_only_the_rules_tell_apart_come_in_their_order() -> None:
+    row = np.zeros((1, OBSERVATION_SIZE), dtype=np.uint8)
+    row[0, SUIT_RANKS : SUIT_RANKS + 4] = SMALL_OFFSET + np.array([0, 2, 3, 1])
+    assert canonical(row, np.ones((1, NUM_ACTIONS), dtype=np.int8)).suits.tolist() == [[3, 1, 0, 2]]
 
 
 def test_cards_are_renamed_as_in_the_observation() -> None:

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from agents.base import Agent, ask
 from agents.locations import places as places_of
-from agents.networks import NetworkConfig, PolicyValueNet, input_columns
+from agents.networks import NetworkConfig, PolicyValueNet
 from chicago_env.errors import ChicagoError, SetupError
 from chicago_env.layout import CARDS
 from chicago_env.vector import Step
@@ -128,7 +128,7 @@ class SelfPlayPPO(MaskablePPO):
             _init_setup_model=False,
             **options,
         )
-        columns = input_columns(network.rules, network.players)
+        columns = network.columns
         self.rollout_buffer_kwargs = {"inputs": len(columns), "players": env.players}
         self.rollout_buffer_kwargs.update(share=advantage_share, seed=seed + 2)
         if network.locations:
