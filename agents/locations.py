@@ -17,6 +17,9 @@ Array = np.ndarray[Any, Any]
 SEEN = 255
 """In place of the place of a card that is no question."""
 
+LEAST = 1e-3
+"""Probability below which a place is not believed to be ruled out: a head may be sure and wrong."""
+
 
 def _sets(observations: Array, at: int, count: int = 1) -> Array:
     """(B, 52) bool: in any of `count` sets of cards from `at` on."""
@@ -65,3 +68,17 @@ def possible(observations: Array, count: int) -> Array:
     free &= np.arange(count) < players[:, None, None]
     free[:, :, 0] = True
     return np.where(unseen(observations)[:, :, None], free, held)
+
+
+def log_odds(locations: Array) -> Array:
+    """(6, 52) float64: log odds of each seat's hand against no hand for each card, 0 for the observer and who is not there.
+
+    Independent cards with these odds, given how many each hand has, are what samples of hands are drawn by.
+
+    Args:
+        locations: (52, P) probability of each place, as `NetworkAgent.locations` gives them for one observation.
+    """
+    sure = np.log(np.maximum(locations, LEAST))
+    odds = np.zeros((SEATS, CARDS))
+    odds[1 : locations.shape[1]] = (sure[:, 1:] - sure[:, :1]).T
+    return odds

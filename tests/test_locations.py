@@ -9,7 +9,7 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from agents.checkpoint import read_checkpoint
-from agents.locations import SEEN, places, possible, unseen
+from agents.locations import SEEN, log_odds, places, possible, unseen
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
 from agents.suits import canonical
 from chicago_env import BatchEnv, Game, Rules, parse_rules
@@ -139,6 +139,18 @@ def test_an_agent_says_what_is_certain_and_shares_out_the_rest_as_its_network_do
                 name = card & ~3 | names[row, card & 3] if suits else card
                 weights = np.exp(logits[row, name]) * allowed[row, card]
                 np.testing.assert_allclose(found[row, card], weights / weights.sum(), atol=1e-9)
+
+
+def test_odds_are_those_of_a_hand_against_no_hand() -> None:
+    places = np.full((CARDS, 3), [0.5, 0.25, 0.25])
+    places[7] = 0, 1, 0
+    places[8] = 0
+    odds = log_odds(places)
+    assert odds.shape == (6, CARDS)
+    assert (odds[[0, 3, 4, 5]] == 0).all()
+    np.testing.assert_allclose(odds[1:3, 0], np.log(0.5))
+    np.testing.assert_allclose(odds[1:3, 7], [-np.log(1e-3), 0])
+    np.testing.assert_allclose(odds[1:3, 8], 0)
 
 
 def test_an_agent_refuses_what_it_cannot_say() -> None:

@@ -4,14 +4,17 @@ import random  # noqa: TID251  # keyed chance is what is tested
 
 import numpy as np
 import pytest
+import torch
 
 import agents
 from agents import AgentSpecError
 from agents.heuristics.novice import NoviceAgent
+from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
 from agents.search import pimc
 from agents.search.pimc import PimcAgent, candidates, new_work
-from agents.search.policy import LEAST
+from agents.search.policy import LEAST, SearchPolicyAgent
 from agents.search.rebuild import rebuilt
+from chicago_env import parse_rules
 from chicago_env.game import Game
 from chicago_env.setup import MatchSetup
 from chicago_env.state import PHASES
@@ -206,6 +209,24 @@ def test_unseen_cards_do_not_matter_to_it(searcher) -> None:
     twins = [with_other_hidden_cards(game, game.seat, rng) for game in games]
     keys = list(range(len(games)))
     assert (searcher.act(*rows_of(games), rng_of(keys)) == searcher.act(*rows_of(twins), rng_of(keys))).all()
+
+
+def test_a_location_head_says_where_its_worlds_have_cards() -> None:
+    """An opponent that is believed to hold spades, and one that is believed to hold clubs."""
+    net = PolicyValueNet(NetworkConfig((parse_rules("pagat"),), (2,), (8,), locations=True))
+    games = pagat_moments(15)
+    policies = []
+    for suit in (0, 3):
+        with torch.no_grad():
+            bias = net.location_head.bias.view(2, 13, 4)
+            bias.zero_()
+            bias[1, :, suit] = 8.0
+        searcher = SearchPolicyAgent(NetworkAgent(net), budget=200)
+        for i, game in enumerate(games):
+            observations, masks = rows_of([game])
+            policies.append(searcher.policy(rebuilt(observations), observations, masks, i, new_work()))
+    clubs, spades = np.split(np.stack(policies), 2)
+    assert (np.abs(clubs - spades).max(axis=1) > 0.1).mean() > 0.3
 
 
 @pytest.mark.slow

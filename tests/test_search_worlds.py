@@ -131,3 +131,29 @@ def test_likelier_hands_come_more_often() -> None:
     assert np.abs(found - expected[:4] / expected.sum()).max() < 0.05
     assert abs(np.mean([(hand >> 48).bit_count() for hand in first]) - aces) < 0.08
     assert found[1] > 0.6  # by chance alone 42 % would hold a pair
+
+
+def test_hands_are_drawn_by_the_odds_of_their_cards() -> None:
+    """Cards with odds of their own, five of them: sums over all hands are elementary symmetric polynomials."""
+    game = Game(2, "pagat", seed=6)
+    own = game.hand(game.seat)
+    rng = np.random.default_rng(2)
+    odds = np.zeros((6, 52))
+    odds[1] = rng.normal(0, 2, 52)
+    worlds = worlds_of(game.observation(), 3200, 5, odds)
+    found = (worlds["hand"][:, 1, None] >> np.arange(52) & 1).mean(axis=0)
+    unseen = [card for card in range(52) if card not in own]
+    weights = np.exp(odds[1, unseen])
+
+    def hands(weights: np.ndarray, size: int) -> float:
+        sums = np.zeros(size + 1)
+        sums[0] = 1
+        for weight in weights:
+            sums[1:] += weight * sums[:-1]
+        return float(sums[size])
+
+    expected = np.zeros(52)
+    for i, card in enumerate(unseen):
+        expected[card] = weights[i] * hands(np.delete(weights, i), 4) / hands(weights, 5)
+    assert expected.max() > 0.5
+    np.testing.assert_allclose(found, expected, atol=0.06)

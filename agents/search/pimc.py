@@ -21,7 +21,7 @@ from agents.search.habits import keep_utilities
 from agents.search.rebuild import Known, rebuilt
 from agents.search.rollout import HABITS, POLICIES, habit, play_out
 from agents.search.tricks import ENDS
-from agents.search.worlds import SCRATCH, copies, sample_worlds
+from agents.search.worlds import BY_HABIT, SCRATCH, copies, sample_worlds
 from chicago_env._jit import jit
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.bits import lowest, popcount
@@ -180,7 +180,7 @@ class PimcAgent:
         if n == 1:
             return int(chosen[0])
         worlds = copies(known.states, max(self.budget // n, 1))
-        if sample_worlds(facts, worlds, np.array([key_of(key, _WORLDS, 0, 0), 0])) == 0:
+        if sample_worlds(facts, worlds, BY_HABIT, np.array([key_of(key, _WORLDS, 0, 0), 0])) == 0:
             return habit(state, unit(key_of(key, _FALLBACK, 0, 0), 0), work.scratch)
         values = np.empty((n, len(worlds)))
         raw = worlds.view(np.uint8).reshape(len(worlds), STATE.itemsize)

@@ -1,10 +1,11 @@
 """The agent `search:policy`: a network's policy, improved where it is asked and still mixed.
 
-Every legal action, but of exchanges only those that the network gives some weight, is played out in the same worlds
-(`agents.search.worlds`), all seats by the network for a few decisions, then by habit (`agents.search.rollout`); the tricks
-are solved where they are few enough. Then one step of mirror descent from the network's logits, `logits + step * value`, as
-in Ataraxos (arXiv 2511.07312): where values are alike, the network decides, and it stays as unpredictable as it was. An
-action counts at least `LEAST` before the step, so that search can find what the network never tries.
+Every legal action, but of exchanges only those that the network gives some weight, is played out in the same worlds, all
+seats by the network for a few decisions, then by habit (`agents.search.rollout`); the tricks are solved where they are few
+enough. Worlds (`agents.search.worlds`) are drawn by what the network believes of where cards are, if it has a head for that,
+else by habits. Then one step of mirror descent from the network's logits, `logits + step * value`, as in Ataraxos (arXiv
+2511.07312): where values are alike, the network decides, and it stays as unpredictable as it was. An action counts at least
+`LEAST` before the step, so that search can find what the network never tries.
 """
 
 from typing import Any
@@ -12,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from agents.base import Actions, Floats, Masks, Observations, Rng
+from agents.locations import log_odds
 from agents.networks import NetworkAgent
 from agents.search.pimc import Work, keys_of, new_work
 from agents.search.rebuild import Known, States, rebuilt
 from agents.search.rollout import HABITS, play_out
 from agents.search.tricks import is_solvable
-from agents.search.worlds import copies, sample_worlds
+from agents.search.worlds import BY_HABIT, copies, sample_worlds
 from chicago_env._jit import jit
 from chicago_env.actions import NUM_ACTIONS
 from chicago_env.engine import flow
@@ -174,7 +176,9 @@ class SearchPolicyAgent:
         if len(chosen) < 2:
             return blueprint
         worlds = copies(known.states, max(self.budget // len(chosen), 1))
-        if sample_worlds(known.facts[0], worlds, np.array([key_of(key, _WORLDS, 0, 0), 0])) == 0:
+        head = self.blueprint.net.config.locations
+        odds = log_odds(self.blueprint.locations(observation)[0]) if head else BY_HABIT
+        if sample_worlds(known.facts[0], worlds, odds, np.array([key_of(key, _WORLDS, 0, 0), 0])) == 0:
             return blueprint
         values = self._play_outs(worlds, chosen, int(known.states["deal"][0]), key, work).mean(axis=1)
         logits = np.log(np.maximum(blueprint[chosen], LEAST)) + self.step * values

@@ -3,7 +3,8 @@
 A Markov chain over hidden histories (`agents.search.history`). Its moves exchange the names of cards, for the whole deal
 or from some time on, within one hand, or one pile at a reshuffle; all of them are as likely there as back, and all
 histories with the same public numbers of cards are equally likely before anybody decides anything. So Metropolis' rule
-with the likelihood of what the other seats did (`agents.search.habits`) leads to the right distribution.
+with the likelihood of what the other seats did (`agents.search.habits`), or with what a network believes of where cards
+are (`agents.locations.log_odds`), leads to the right distribution.
 """
 
 import math
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import Observations
+from agents.base import Floats, Observations
 from agents.search.habits import log_likelihood
 from agents.search.history import (
     FIVE,
@@ -33,13 +34,16 @@ from chicago_env._jit import jit
 from chicago_env.bits import FULL_DECK, SUIT_CARDS, card_list, lowest, popcount
 from chicago_env.engine.chance import shuffle
 from chicago_env.hands import hand_value
-from chicago_env.layout import ROUNDS, SEATS, TRICKS
+from chicago_env.layout import CARDS, ROUNDS, SEATS, TRICKS
 from chicago_env.state import STATE
 
 CHAIN, BURN_IN, THINNING = 16, 200, 24
 """Worlds of one chain, its steps before the first of them, and between two of them."""
 
 SCRATCH = 64
+
+BY_HABIT = np.zeros((0, CARDS))
+"""In place of log odds: hands are as likely as what was done with them."""
 
 
 @jit
@@ -224,7 +228,19 @@ def _propose(w: Any, turns: Any, players: int, hidden: int, shuffled: bool, stre
 
 
 @jit
-def _accept(g: Any, w: Any, new: Any, likelihood: Any, scratch: Any, stream: Any) -> bool:
+def _log_belief(g: Any, w: Any, s: int, odds: Any, scratch: Any) -> float:
+    """Log likelihood of what seat s holds and did in `w`, but for a constant; `odds` as in `sample_worlds`."""
+    if odds.shape[0] == 0:
+        return float(log_likelihood(g, w, s, scratch))
+    total, rest = 0.0, int(w[FIVE, s])
+    while rest:
+        total += odds[s, lowest(rest)]
+        rest &= rest - 1
+    return total
+
+
+@jit
+def _accept(g: Any, w: Any, new: Any, odds: Any, likelihood: Any, scratch: Any, stream: Any) -> bool:
     """Metropolis' rule between `w` and `new`; `likelihood` (6,) by seat follows."""
     change = 0.0
     fresh = np.zeros(SEATS)
@@ -237,7 +253,7 @@ def _accept(g: Any, w: Any, new: Any, likelihood: Any, scratch: Any, stream: Any
             continue
         if s == 0 or not fits(g, new, s):
             return False
-        fresh[s] = log_likelihood(g, new, s, scratch)
+        fresh[s] = _log_belief(g, new, s, odds, scratch)
         change += fresh[s] - likelihood[s]
     if change < 0 and next_unit(stream) >= math.exp(change):
         return False
@@ -247,7 +263,8 @@ def _accept(g: Any, w: Any, new: Any, likelihood: Any, scratch: Any, stream: Any
 
 
 @jit
-def _walk(g: Any, turns: Any, w: Any, hidden: int, likelihood: Any, steps: int, scratch: Any, stream: Any) -> None:
+def _walk(g: Any, turns: Any, w: Any, hidden: int, odds: Any, likelihood: Any, steps: int, scratch: Any,
+          stream: Any) -> None:  # fmt: skip
     """Some steps of the chain."""
     new = np.zeros(w.shape, dtype=np.int64)
     players, shuffled = int(g["players"]), g["reshuffles"] > 0
@@ -255,7 +272,8 @@ def _walk(g: Any, turns: Any, w: Any, hidden: int, likelihood: Any, steps: int, 
         for i in range(ROWS):
             for s in range(SEATS):
                 new[i, s] = w[i, s]
-        if _propose(new, turns, players, hidden, shuffled, stream) and _accept(g, w, new, likelihood, scratch, stream):
+        proposed = _propose(new, turns, players, hidden, shuffled, stream)
+        if proposed and _accept(g, w, new, odds, likelihood, scratch, stream):
             for i in range(ROWS):
                 for s in range(SEATS):
                     w[i, s] = new[i, s]
@@ -325,12 +343,13 @@ def fill_world(g: Any, turns: Any, w: Any, out: Any, stream: Any) -> None:
 
 
 @jit
-def sample_worlds(g: Any, worlds: Any, stream: Any) -> int:
+def sample_worlds(g: Any, worlds: Any, odds: Any, stream: Any) -> int:
     """Fills records `worlds` (W,) of `STATE`, copies of what is known, with hidden cards.
 
     Args:
         g: what the observer knows, a record of `FACTS`; the observer is seat 0.
         worlds: (W,) copies of the record of `STATE` that says the same.
+        odds: (6, 52) log odds that each seat holds each card, for a hand the sum of its cards'; or `BY_HABIT`.
         stream: (2,) int64, key of all chance, and 0.
 
     Returns:
@@ -349,13 +368,13 @@ def sample_worlds(g: Any, worlds: Any, stream: Any) -> int:
                     return 0
                 for j in range(i, worlds.shape[0]):  # rare: go on with the last chain
                     hidden = _hidden_cards(turns, w)
-                    _walk(g, turns, w, hidden, likelihood, THINNING, scratch, stream)
+                    _walk(g, turns, w, hidden, odds, likelihood, THINNING, scratch, stream)
                     fill_world(g, turns, w, worlds[j], stream)
                 return int(worlds.shape[0])
             for s in range(1, int(g["players"])):
-                likelihood[s] = log_likelihood(g, w, s, scratch)
+                likelihood[s] = _log_belief(g, w, s, odds, scratch)
         hidden = _hidden_cards(turns, w)
-        _walk(g, turns, w, hidden, likelihood, THINNING if i % CHAIN else BURN_IN, scratch, stream)
+        _walk(g, turns, w, hidden, odds, likelihood, THINNING if i % CHAIN else BURN_IN, scratch, stream)
         fill_world(g, turns, w, worlds[i], stream)
     return int(worlds.shape[0])
 
@@ -365,8 +384,10 @@ def copies(states: States, n: int) -> States:
     return np.repeat(states.view(np.uint8).reshape(1, STATE.itemsize), n, axis=0).view(STATE).reshape(n)
 
 
-def worlds_of(observation: Observations, n: int, key: int) -> States:
+def worlds_of(observation: Observations, n: int, key: int, odds: Floats = BY_HABIT) -> States:
     """Up to n sampled games that the acting seat of `observation` (D,) cannot tell from its own; the seat is seat 0.
+
+    `odds` as in `sample_worlds`.
 
     Returns:
         (n,) records, or (0,) where no agreeing cards were found, which happens only after very odd play.
@@ -376,5 +397,5 @@ def worlds_of(observation: Observations, n: int, key: int) -> States:
     """
     known = rebuilt(observation[None])
     worlds = copies(known.states, n)
-    found = sample_worlds(known.facts[0], worlds, np.array([key, 0], dtype=np.int64))
+    found = sample_worlds(known.facts[0], worlds, odds, np.array([key, 0], dtype=np.int64))
     return worlds[:found]
