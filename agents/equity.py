@@ -39,5 +39,5 @@ def win_chance(scores: Any, count: int, target: int, seat: int) -> float:
     scale = LOGISTIC / (SPREAD_PER_DEAL * np.sqrt(deals))
     total = 0.0
     for s in range(count):
-        total += np.exp((scores[s] - scores[seat]) * scale)
+        total += 1.0 if s == seat else np.exp((scores[s] - scores[seat]) * scale)
     return 1.0 / total

@@ -138,6 +138,33 @@ def test_solved_tricks_against_brute_force(size: int) -> None:
         assert leader_takes_last(own, other, SCRATCH) == brute_last(own, other)
 
 
+def brute_all(leads: int, follows: int) -> bool:
+    """Whether the leader takes every trick, without any shortcut."""
+    for lead in (c for c in range(52) if leads >> c & 1):
+        held = [c for c in range(52) if follows >> c & 1]
+        replies = [c for c in held if c & 3 == lead & 3] or held
+        rest = leads & ~(1 << lead)
+        if all(
+            (reply & 3 != lead & 3 or reply < lead) and (rest == 0 or brute_all(rest, follows & ~(1 << reply)))
+            for reply in replies
+        ):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_solved_sweeps_against_brute_force(size: int) -> None:
+    rng = np.random.default_rng(size)
+    found = set()
+    for _ in range(300):
+        order = rng.permutation(30)
+        own, other = (sum(1 << int(card) for card in order[k : k + size]) for k in (0, size))
+        expected = brute_all(own, other)
+        assert leader_takes_all(own, other, SCRATCH) == expected
+        found.add(expected)
+    assert found == {False, True}
+
+
 def last_two(first: str, second: str) -> Game:
     """Two players with two cards left each; the first leads."""
     rules = "pagat+scored_exchanges=no+exchanges=1+chicago=no"

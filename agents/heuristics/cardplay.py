@@ -1,6 +1,6 @@
-"""Which card to play, judged over sampled hands of the others.
+"""Which card to play: at two players judged over sampled hands of the other, each of them solved.
 
-At two players each sample is solved; at more it is played out by `quick_card`, a rule of thumb that knows one hand.
+`quick_card`, a rule of thumb that knows one hand, plays whole hands out at more players (`make_last_trick`).
 """
 
 from typing import Any
@@ -9,12 +9,12 @@ import numpy as np
 
 from agents.heuristics.last_trick import last_trick_chance
 from agents.heuristics.reading import cards, known, place, players
-from agents.heuristics.solve import STACK, leader_takes_all, leader_takes_last
+from agents.heuristics.solve import STACK, equals, leader_takes_all, leader_takes_last
 from chicago_env import actions as A
 from chicago_env._jit import jit
 from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
 from chicago_env.engine.chance import key_of, unit
-from chicago_env.layout import AT, SEATS, TRICKS
+from chicago_env.layout import AT, TRICKS
 
 WORLDS = np.array([12, 12, 20, 40, 1], dtype=np.int64)
 """Samples, by trick: the more cards are left, the longer each takes."""
@@ -83,32 +83,40 @@ def last_winner(hands: Any, count: int, leader: int, led: int, winning: int, win
 
 
 @jit
-def _deal(pool: Any, size: int, hands: Any, base: Any, need: Any, voids: Any, count: int, key: int, start: int) -> int:
-    """Deals the pool to the other seats; returns how many numbers of `key` it has used up to."""
+def _deal(pool: Any, size: int, base: int, need: int, voids: int, key: int, start: int, picks: Any) -> int:
+    """Shuffles the pool with `size` numbers of `key` from `start`, and returns `base` with `need` cards of it.
+
+    Args:
+        pool: (52,) cards that may be dealt, changed.
+        size: their number.
+        base: cards of the hand that are known.
+        need: cards to add.
+        voids: bits of suits that the hand has not.
+        key: of the chance.
+        start: numbers of `key` used before.
+        picks: (52,) int64, scratch.
+    """
+    for i in range(size):  # apart from the swaps, so that the numbers are made several at once
+        picks[i] = i + int(unit(key, start + i) * (size - i))
     for i in range(size):
-        j = i + int(unit(key, start + i) * (size - i))
+        j = picks[i]
         card = pool[i]
         pool[i] = pool[j]
         pool[j] = card
-    taken = 0  # positions of the pool that have been dealt
-    for seat in range(1, count):
-        hands[seat] = base[seat]
-        short = int(need[seat])
-        for i in range(size):
-            if short == 0:
-                break
-            if taken >> i & 1 == 0 and voids[seat] >> (pool[i] & 3) & 1 == 0:
-                hands[seat] |= 1 << pool[i]
-                taken |= 1 << i
-                short -= 1
-        for i in range(size):  # only suits are left that it has shown not to hold: impossible, but it must have cards
-            if short == 0:
-                break
-            if taken >> i & 1 == 0:
-                hands[seat] |= 1 << pool[i]
-                taken |= 1 << i
-                short -= 1
-    return start + size
+    hand, short = base, need
+    for i in range(size):
+        if short == 0:
+            return hand
+        if voids >> (pool[i] & 3) & 1 == 0:
+            hand |= 1 << pool[i]
+            short -= 1
+    for i in range(size):  # only suits are left that it has shown not to hold: impossible, but it must have cards
+        if short == 0:
+            break
+        if hand >> pool[i] & 1 == 0:
+            hand |= 1 << pool[i]
+            short -= 1
+    return hand
 
 
 @jit
@@ -162,65 +170,67 @@ def count_cards(o: Any, legal: int, hand: int, hidden: int, values: Any) -> None
 
 @jit
 def choose_card(o: Any, legal: int, hand: int, hidden: int, aim: int, u: float) -> int:
-    """The card that does best over sampled worlds; of equals the lowest.
+    """The card that does best at two players over sampled hands of the other; of equals the lowest.
 
     Args:
-        o: observation row, in play.
+        o: observation row of two players, in play.
         legal: cards that may be played.
         hand: own cards.
         hidden: cards not seen.
         aim: 0 to take the last trick, 1 to take all that are left, 2 to keep the caller from that.
         u: number in [0, 1), from which all samples follow.
     """
-    count = players(o)
     trick = place(o, AT.trick, TRICKS)
     led = place(o, AT.led_suit, 4)
     winning = place(o, AT.winning_card, 52)
-    winner = place(o, AT.winning_seat, SEATS)
-    leader = place(o, AT.leader, SEATS)
-    turn = popcount(cards(o, AT.trick_cards))
-    left = TRICKS - trick
+    turn = int(led >= 0)
+    table = 1 << winning if turn else 0
     key = key_of(int(u * (1 << 52)), AT.plays, trick, turn)
     pool = np.empty(52, dtype=np.int64)
+    picks = np.empty(52, dtype=np.int64)
     size = 0
     rest = hidden
     while rest:
         pool[size] = lowest(rest)
         size += 1
         rest &= rest - 1
-    hands = np.zeros(SEATS, dtype=np.int64)
-    base = np.zeros(SEATS, dtype=np.int64)
-    need = np.zeros(SEATS, dtype=np.int64)
-    voids = np.zeros(SEATS, dtype=np.int64)
-    for seat in range(1, count):
-        base[seat] = known(o, seat)
-        has_played = (seat - leader) % count < turn
-        need[seat] = left - int(has_played) - popcount(base[seat])
-        for suit in range(4):
-            voids[seat] |= int(o[AT.void + 4 * seat + suit]) << suit
-    good = np.zeros(52, dtype=np.float64)
-    used = 0
+    base = known(o, 1)
+    need = TRICKS - trick - turn - popcount(base)
+    voids = 0
+    for suit in range(4):
+        voids |= int(o[AT.void + 4 + suit]) << suit
+    good = np.zeros(52, dtype=np.int64)
     stack = np.empty(STACK, dtype=np.int64)
-    own = np.zeros(SEATS, dtype=np.int64)
-    for _ in range(WORLDS[trick]):
-        used = _deal(pool, size, hands, base, need, voids, count, key, used)
-        rest = legal
+    candidates = legal  # cards that may yet turn out the best
+    worlds = WORLDS[trick]
+    for world in range(worlds):
+        theirs = _deal(pool, size, base, need, voids, key, world * size, picks)
+        same = equals(hand, theirs | table)
+        rest = candidates
         while rest:
             card = lowest(rest)
-            rest &= rest - 1
-            if count == 2:
-                good[card] += _two_players(hand, hands[1], card, led, winning, aim, stack)
-                continue
-            for seat in range(count):
-                own[seat] = hands[seat]
-            own[0] = hand ^ (1 << card)
-            wins = led < 0 or (card & 3 == led and card > winning)
-            last = last_winner(
-                own, count, leader, card & 3 if led < 0 else led, card if wins else winning, 0 if wins else winner,
-                turn + 1, left,
-            )  # fmt: skip
-            good[card] += last == 0
-    return best_card(legal, good)
+            rest ^= 1 << card
+            won = _two_players(hand, theirs, card, led, winning, aim, stack)
+            good[card] += won
+            other = hand & (SUIT_CARDS << (card & 3)) & -(2 << card)
+            while other & -other & same:  # the next of the suit does the same
+                if rest & other & -other:
+                    rest ^= other & -other
+                    good[lowest(other)] += won
+                other &= other - 1
+        left = worlds - 1 - world
+        if left > world:  # nobody can be behind by as much
+            continue
+        best = best_card(candidates, good)
+        rest = candidates ^ (1 << best)
+        while rest:
+            card = lowest(rest)
+            rest ^= 1 << card
+            if good[card] + left < good[best] + int(card > best):
+                candidates ^= 1 << card
+        if candidates & (candidates - 1) == 0:
+            break
+    return best_card(candidates, good)
 
 
 @jit
@@ -239,7 +249,9 @@ def _two_players(mine: int, theirs: int, card: int, led: int, winning: int, aim:
             return int(wins and leader_takes_all(mine ^ bit, theirs, stack))
         return int(wins or not leader_takes_all(theirs, mine ^ bit, stack))
     suit = SUIT_CARDS << (card & 3)
-    answers = playable(theirs, card & 3)
+    if aim != 0 and theirs & suit > bit:
+        return 0
+    answers = playable(theirs, card & 3) & ~equals(theirs, mine)
     while answers:
         answer = answers & -answers
         answers ^= answer
@@ -254,7 +266,7 @@ def _two_players(mine: int, theirs: int, card: int, led: int, winning: int, aim:
             else:
                 good = leader_takes_last(mine ^ bit, theirs ^ answer, stack)
         else:
-            good = not beaten and leader_takes_all(mine ^ bit, theirs ^ answer, stack)
+            good = leader_takes_all(mine ^ bit, theirs ^ answer, stack)
         if not good:
             return 0
     return 1

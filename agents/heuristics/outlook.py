@@ -11,9 +11,10 @@ from agents.equity import win_chance
 from agents.heuristics.beliefs import write_belief
 from agents.heuristics.last_trick import last_trick_chance
 from agents.heuristics.reading import flag_at, hand_points, number_at, players, rule, score, target
-from agents.heuristics.sweep import follow_sweep, lead_sweep
-from agents.odds import CLASSES, class_of
+from agents.heuristics.sweep import above, follow_sweep, lead_sweep
+from agents.odds import CHOOSE, CLASSES, class_of
 from chicago_env._jit import jit
+from chicago_env.bits import popcount
 from chicago_env.hands import FOUR, ROYAL
 from chicago_env.layout import AT, SEATS
 
@@ -175,8 +176,10 @@ def _write_chicago(o: Any, terms: Any, scores: Any, out: Any) -> None:
     taker, hand = 0 if o[_SUCCESS_TRICK] else -1, o[_SUCCESS_HAND] == 1
     points = rule(o, _CHICAGO)
     other = chance_after(terms, points, 1 if hand else -1, _USUAL, taker, scores)
+    own = 0.0
     for category in range(10):
-        own = chance_after(terms, points, 0 if hand else -1, category, taker, scores)
+        if hand or category == 0:  # without points for the hand, its category does not matter
+            own = chance_after(terms, points, 0 if hand else -1, category, taker, scores)
         for i in range(13 * category, 13 * (category + 1)):
             out[MADE + i] = out[WINS + i] * own + (1 - out[WINS + i]) * other
     if o[_NEEDS_SUCCESS]:
@@ -293,10 +296,16 @@ def final_value(outlook: Any, hand: int, hidden: int, count: int, leads: bool, f
     of_class = class_of(hand)
     value = quiet_value(outlook, of_class, last_trick_chance(hand, hidden, leads, count))
     if may_call and first:
+        pays = outlook[MADE + of_class] < outlook[FAILED]  # to fail
+        # what is quickly counted first: the chance that nobody has a card above all of mine of its suit
+        total = popcount(hidden)
+        most = _UPPER[count - 2, int(CHOOSE[total - above(hand, hidden), 5] / CHOOSE[total, 5] * _BINS)]
+        if not pays and call_value(outlook, of_class, most) <= value:
+            return value
         counted = lead_sweep(hand, hidden, 5, count - 1)
         # powers take long, and mostly even the most that the call can be worth is less
         most = _UPPER[count - 2, int(counted * _BINS)]
-        if call_value(outlook, of_class, most) > value or outlook[MADE + of_class] < outlook[FAILED]:
+        if pays or call_value(outlook, of_class, most) > value:
             value = max(value, call_value(outlook, of_class, _against_players(counted, count)))
     elif may_call:
         value = max(value, call_value(outlook, of_class, 0.0))

@@ -113,6 +113,13 @@ def keep_for_points(hand: int) -> int:
 
 
 @jit
+def _hand_worth(o: Any, outlook: Any, hand: int, count: int, r: int) -> float:
+    """What a hand may score when announced after exchange r."""
+    of_class = class_of(hand)
+    return float(outlook[POINT] * (hand_points(o, of_class // 13) * FIELD_WINS[count - 2, r, of_class]))
+
+
+@jit
 def by_samples(
     o: Any,
     outlook: Any,
@@ -151,6 +158,7 @@ def by_samples(
         size += 1
         rest &= rest - 1
     drawn = min(_DRAWN, size)
+    first = np.zeros(_DRAWN + 1, dtype=np.int64)  # the first cards of the pool, by their number
     key = key_of(int(u * (1 << 52)), AT.exchanged, r, 0)
     modes = 1 if r == exchanges - 1 else 2
     for sample in range(SAMPLES):
@@ -159,24 +167,22 @@ def by_samples(
             card = pool[i]
             pool[i] = pool[j]
             pool[j] = card
+        for i in range(_DRAWN):
+            first[i + 1] = first[i] | (1 << pool[i] if i < drawn else 0)
         for k in range(tried):
+            missing = HAND - popcount(tries[k])
+            filled = tries[k] | first[missing]
+            scores = _hand_worth(o, outlook, filled, count, r) if scored >> r & 1 else 0.0
             for mode in range(modes):
-                cards, at = tries[k], 0
-                value = 0.0
-                for t in range(r, exchanges):
-                    if t > r:
-                        cards = keep_for_tricks(cards, exchanges - t) if mode == 0 else keep_for_points(cards)
-                    while popcount(cards) < HAND:
-                        cards |= 1 << pool[at]
-                        at += 1
+                cards, at, value = filled, missing, scores
+                for t in range(r + 1, exchanges):
+                    cards = keep_for_tricks(cards, exchanges - t) if mode == 0 else keep_for_points(cards)
+                    end = at + HAND - popcount(cards)
+                    cards |= first[end] ^ first[at]
+                    at = end
                     if scored >> t & 1:
-                        of_class = class_of(cards)
-                        gain = hand_points(o, of_class // 13) * FIELD_WINS[count - 2, t, of_class]
-                        value += outlook[POINT] * gain
-                left = hidden
-                for i in range(at):
-                    left &= ~(1 << pool[i])
-                values[k, mode] += value + final_value(outlook, cards, left, count, leads, True, True)
+                        value += _hand_worth(o, outlook, cards, count, t)
+                values[k, mode] += value + final_value(outlook, cards, hidden & ~first[at], count, leads, True, True)
     best, chosen = -1.0, 0
     for k in range(tried):
         value = max(values[k, 0], values[k, 1]) if modes == 2 else values[k, 0]

@@ -8,6 +8,16 @@ from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
 
 
 @jit
+def above(mine: int, unseen: int) -> int:
+    """How many unseen cards are higher than all of `mine` of their suit, of suits in `mine`: whoever has one can beat me."""
+    reached = mine | mine >> 4  # spread downwards, through all suits at once
+    reached |= reached >> 8
+    reached |= reached >> 16
+    reached |= reached >> 32
+    return popcount(unseen & (reached & 15) * SUIT_CARDS & ~reached)
+
+
+@jit
 def lead_sweep(mine: int, unseen: int, n: int, opponents: int) -> float:
     """Chance that who leads with `mine` takes n tricks, as many as it has cards, from opponents with n unseen cards each.
 
@@ -18,7 +28,6 @@ def lead_sweep(mine: int, unseen: int, n: int, opponents: int) -> float:
     """
     # ways to hold 0 to 5 cards of the suits so far that beat none of mine: a convolution over suits, in registers
     s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0
-    first = True
     for suit in range(4):
         own, theirs = mine & (SUIT_CARDS << suit), unseen & (SUIT_CARDS << suit)
         below = theirs
@@ -41,9 +50,6 @@ def lead_sweep(mine: int, unseen: int, n: int, opponents: int) -> float:
         if own:
             below = theirs & ((1 << highest(own)) - 1)
         w5 = CHOOSE[popcount(below), 5]
-        if first:
-            s1, s2, s3, s4, s5, first = w1, w2, w3, w4, w5, False
-            continue
         s5 += w1 * s4 + w2 * s3 + w3 * s2 + w4 * s1 + w5
         s4 += w1 * s3 + w2 * s2 + w3 * s1 + w4
         s3 += w1 * s2 + w2 * s1 + w3
