@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import agents
-from agents.checkpoint import read_info
+from agents.checkpoint import read_checkpoint, read_info
 from agents.registry import CHECKPOINTS, checkpoints
 from chicago_env.errors import UsageError
 from eval import rank
@@ -127,3 +127,20 @@ def test_a_run_that_became_weaker_is_not_taken_in(tmp_path, monkeypatch) -> None
     assert list(shelf.iterdir()) == []
     monkeypatch.setattr(catalogue, "rate", rated(0.471))
     assert read_info(catalogue.add(tmp_path / "run", shelf)).ratings["seed"] == 1
+
+    # ranked again: what it won against its past, and its weights, are as before
+    def rated_anew(agent, info):
+        return {
+            "seed": 7,
+            "games": [{"players": 2, "rules": "pagat", "against": rated(0.6)(agent, info, ())["games"][0]["against"]}],
+        }
+
+    before, _ = read_checkpoint(shelf / "tiny.safetensors")
+    monkeypatch.setattr(catalogue, "rate", rated_anew)
+    after, info = read_checkpoint(catalogue.rate_again("tiny", shelf))
+    assert info.ratings["seed"] == 7
+    assert info.ratings["games"][0]["past"]["high"] == 0.471
+    assert all((value == after.state_dict()[name]).all() for name, value in before.state_dict().items())
+    assert "58.0% [56.0%, 60.0%]" in (shelf / "README.md").read_text()
+    with pytest.raises(UsageError, match="no checkpoint of that name"):
+        catalogue.rate_again("other", shelf)

@@ -1,8 +1,8 @@
 """The checkpoints that come with the project, and the page about them, which is generated from their metadata.
 
 `python -m train.catalogue add RUN` takes the checkpoint of a finished run in: it is ranked against the fixed opponents, the
-result goes into its metadata, and `checkpoints/README.md` is written anew. `python -m train.catalogue` only writes the page,
-`--check` only looks whether it is up to date.
+result goes into its metadata, and `checkpoints/README.md` is written anew. `rate NAME` ranks one of them again, where agents or
+the way it plays have changed. `python -m train.catalogue` only writes the page, `--check` only looks whether it is up to date.
 """
 
 import dataclasses
@@ -120,6 +120,26 @@ def add(run: Path, folder: Path = CHECKPOINTS) -> Path:
     return target
 
 
+def rate_again(name: str, folder: Path = CHECKPOINTS) -> Path:
+    """Ranks a checkpoint of the folder anew; what was measured against its own past stays. Gives its path.
+
+    Raises:
+        UsageError: none of that name.
+        CheckpointError: it is damaged.
+    """
+    path = folder / f"{name}{SUFFIX}"
+    if not path.is_file():
+        raise UsageError(f"{name}: no checkpoint of that name in {folder}")
+    net, info = read_checkpoint(path)
+    ratings = rate(load_checkpoint(path), info)
+    for game, before in zip(ratings["games"], info.ratings["games"], strict=True):
+        if "past" in before:
+            game["past"] = before["past"]
+    save_checkpoint(path, net, dataclasses.replace(info, ratings=ratings))
+    write_page(folder)
+    return path
+
+
 def check_gate(ratings: dict[str, Any]) -> None:
     """Refuses what is weaker than it was.
 
@@ -219,8 +239,10 @@ def main(words: list[str]) -> int:
         write_page()
     elif len(words) == 2 and words[0] == "add":
         sys.stdout.write(f"{add(Path(words[1]))}\n")
+    elif len(words) == 2 and words[0] == "rate":
+        sys.stdout.write(f"{rate_again(words[1])}\n")
     else:
-        raise UsageError("python -m train.catalogue [--check | add RUN]")
+        raise UsageError("python -m train.catalogue [--check | add RUN | rate NAME]")
     return 0
 
 
