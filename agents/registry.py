@@ -122,7 +122,7 @@ REGISTRY: dict[str, Entry] = {
         ExpertAgent,
     ),
     "search:pimc": Entry(
-        "plays every action out in worlds as likely as what the others did makes them, solves the tricks; no learning",
+        "leaves the choice of the expert where play-outs by it, in worlds as likely as what the others did, say so; no learning",
         _pimc,
         {"budget": _budget, "rollout": _rollout},
     ),

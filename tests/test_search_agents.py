@@ -8,13 +8,15 @@ import torch
 
 import agents
 from agents import AgentSpecError
+from agents.heuristics.expert import decide
 from agents.heuristics.novice import NoviceAgent
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
 from agents.search import pimc
-from agents.search.pimc import PimcAgent, candidates, new_work
+from agents.search.pimc import PimcAgent, candidates, new_work, stages
 from agents.search.policy import LEAST, SearchPolicyAgent
 from agents.search.rebuild import rebuilt
 from chicago_env import parse_rules
+from chicago_env.engine.chance import key_of, unit
 from chicago_env.game import Game
 from chicago_env.setup import MatchSetup
 from chicago_env.state import PHASES
@@ -99,9 +101,9 @@ def test_a_larger_budget_changes_the_answer_somewhere() -> None:
     assert (small != large).any()
 
 
-def test_exchanges_looked_at_are_the_likeliest() -> None:
+def test_exchanges_looked_at_are_the_given_one_and_the_likeliest() -> None:
     # a full house is kept; from a pair of aces the three others go
-    for hand, expected in (("8C 8D 8H KC KS", 0), ("2C 7D TH AC AS", 0b00111)):
+    for hand, likeliest in (("8C 8D 8H KC KS", 0), ("2C 7D TH AC AS", 0b00111)):
         names = hand.split()
         deck = ["3C", "4C", "5C", "6C", "9D", *names]
         table = [deck[i + 5 * s] for i in range(5) for s in range(2)]
@@ -110,10 +112,33 @@ def test_exchanges_looked_at_are_the_likeliest() -> None:
         game.step(0)
         chosen = np.zeros(64, dtype=np.int64)
         known = rebuilt(game.observation()[None])
-        n = candidates(known.states[0], pimc.EXCHANGES, new_work().scratch, chosen)
-        assert n == pimc.EXCHANGES
-        assert chosen[0] == expected
-        assert len(set(chosen[:n].tolist())) == n
+        for first in (likeliest, 0b01001):
+            n = candidates(known.states[0], first, pimc.EXCHANGES, new_work().scratch, chosen)
+            assert n == pimc.EXCHANGES
+            assert chosen[0] == first
+            assert likeliest in chosen[:2]
+            assert len(set(chosen[:n].tolist())) == n
+
+
+@pytest.mark.parametrize(("actions", "sizes"), [(8, [8, 4, 2]), (5, [5, 3, 2]), (3, [3, 2]), (2, [2])])
+def test_the_worse_half_is_left_out_until_two_are_left(actions: int, sizes: list[int]) -> None:
+    plan = stages(actions, 480)
+    assert [size for size, _ in plan] == sizes
+    assert 470 <= sum(size * count for size, count in plan) <= 480
+
+
+def test_the_choice_of_the_expert_stands_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    games = moments(2, ("pagat",) * 4, 30)
+    keys = list(range(len(games)))
+    observations, masks = rows_of(games)
+    chance = [unit(key_of(int(key), pimc._EXPERT, 0, 0), 0) for key in pimc.keys_of(rng_of(keys), len(games))]
+    expert = np.array([decide(*row) for row in zip(observations, masks, chance, strict=True)])
+    differing = []
+    for doubt in (0.0, 1e9):
+        monkeypatch.setattr(pimc, "DOUBT", doubt)
+        differing.append((SMALL.act(observations, masks, rng_of(keys)) != expert).mean())
+    # without a doubt are only those that gain as much in every world
+    assert differing[1] <= 0.05 < differing[0]
 
 
 def test_a_sure_win_is_taken() -> None:
@@ -138,7 +163,7 @@ def test_a_sure_win_is_taken() -> None:
     [
         ("search:pimc?budget=2", "8 to"),
         ("search:pimc?budget=x", "not allowed"),
-        ("search:pimc?rollout=nobody", "habits, novice"),
+        ("search:pimc?rollout=nobody", "expert, habits, novice"),
         ("search:pimc?time=3", "unknown option"),
         ("search:policy?checkpoint=random", "no checkpoint"),
         ("search:policy?step=-1", "0 to"),
@@ -149,10 +174,11 @@ def test_wrong_specs_say_what_is_wrong(spec: str, part: str) -> None:
         agents.load(spec)
 
 
-def test_novices_can_play_the_worlds_out() -> None:
+@pytest.mark.parametrize("rollout", ["habits", "novice"])
+def test_others_can_play_the_worlds_out(rollout: str) -> None:
     games = moments(2, RULE_SETS, 90, 9)
     observations, masks = rows_of(games)
-    agent = agents.load("search:pimc?budget=16&rollout=novice")
+    agent = agents.load(f"search:pimc?budget=16&rollout={rollout}")
     agents.ask(agent, observations, masks, rng_of(list(range(len(games)))))
 
 

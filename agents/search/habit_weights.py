@@ -1,34 +1,30 @@
-"""Weights of the models in `agents.search.habits`."""
+"""Weights of the models in `agents.search.habits`, which `agents.search.make_habits` finds."""
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-KEEP = np.array(
+FILE = Path(__file__).parent / "habits.npy"
+
+KEEP_FEATURES, PLAY_FEATURES, CALL_FEATURES = 31, 18, 15
+
+STAGES = 6
+"""Models of exchanges: the first, those between, the last; each without and with the prospect of leading a Chicago."""
+
+AIMS = 3
+"""Models of card play: for the last trick, as caller of a Chicago that has not failed, and against one."""
+
+WEIGHTS = np.dtype(
     [
-        [12.98, 0.30, 0.95, 3.22, 0.02, -5.69, 3.63, 2.34, 6.43, 5.69, 3.85, 3.06,
-         0.35, -0.69, -1.96, -3.45, 0.13, -0.21, -2.18, -2.52, -3.59, -1.92, -4.61, 0.99],
-        [11.36, -0.31, 0.68, 3.84, 0.02, -4.01, 2.11, 1.84, 5.33, 3.69, 2.60, 2.21,
-         0.22, -0.59, -1.63, -3.01, 0.05, -0.20, -1.47, -2.25, -3.12, -0.12, -4.38, 0.25],
-        [9.21, -0.24, 0.13, 3.82, 0.03, -4.01, 1.88, 1.43, 2.92, 1.27, 2.29, 2.16,
-         1.09, 0.26, -0.71, -2.30, -0.48, -0.19, -1.52, -2.08, -2.62, -0.24, -2.32, -0.00],
+        ("keep", np.float64, (STAGES, KEEP_FEATURES)),
+        ("name", np.float64, (3, 10)),
+        ("call", np.float64, CALL_FEATURES),
+        ("play", np.float64, (AIMS, PLAY_FEATURES)),
     ]
-)  # fmt: skip
-"""(3, 24): the first exchange, those between, the last."""
+)
+"""All weights, one record. `name`: how often a hand of a category is named where it may be, by announcing."""
 
-NAME = np.array(
-    [
-        [0.90, 0.85, 0.98, 0.98, 0.98, 0.98, 0.98, 0.97, 0.90, 0.90],
-        [0.90, 0.75, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.90, 0.90],
-        [0.90, 0.75, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.90, 0.90],
-    ]
-)  # fmt: skip
-"""(3, 10): how often a hand of a category is named where it may be, by announcing."""
 
-CALL = np.array(
-    [-0.29, 2.51, 1.07, -0.08, -0.62, -0.7, -1.12, 0.52, -0.96, -0.51]
-)  # fmt: skip
-"""(10,): taking all five tricks at two players, open cards, both sides playing perfectly."""
-
-PLAY = np.array(
-    [0.12, -1.69, -0.11, -3.33, -0.23, 1.02, 1.50, 0.88, 4.09, 0.12, -1.40, -0.48, 0.63, -2.95, 0.74, 0.91]
-)  # fmt: skip
-"""(16,): playing a card."""
+_TABLE: Any = np.load(FILE, allow_pickle=False)[0]
+KEEP, NAME, CALL, PLAY = _TABLE["keep"], _TABLE["name"], _TABLE["call"], _TABLE["play"]

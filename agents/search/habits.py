@@ -1,32 +1,40 @@
 """How likely players are to do what they did, given the hand they held: what makes some worlds likelier than others.
 
-Conditional logit models, fitted to games of the checkpoint `ppo-2p` against itself (the call of Chicago: to how often the
-solver takes all tricks). They read a hand, not an observation: so a move of the sampler that changes one seat's history
-costs about a microsecond.
+Conditional logit models, fitted by `agents.search.make_habits` to games of `heuristic:expert` and of a checkpoint. They read
+a hand, not an observation: so a move of the sampler that changes one seat's history costs about a microsecond.
 """
 
 import math
 from typing import Any
 
-from agents.search.habit_weights import CALL, KEEP, NAME, PLAY
+import numpy as np
+
+from agents.equity import win_chance
+from agents.search.habit_weights import CALL, CALL_FEATURES, KEEP, KEEP_FEATURES, NAME, PLAY, PLAY_FEATURES
 from agents.search.history import best_before, leader_of
 from chicago_env._jit import jit
 from chicago_env.bits import SUIT_CARDS, lowest, popcount, positions
 from chicago_env.hands import STRAIGHT, hand_value
-from chicago_env.layout import ROUNDS, TRICKS
-
-KEEP_FEATURES, PLAY_FEATURES, CALL_FEATURES = 24, 16, 10
-
-CALL_MIDDLE, CALL_SLOPE = 0.5, 8.0
-"""Chance of five tricks at which one in two calls, and how sharply that changes."""
+from chicago_env.layout import ROUNDS, SEATS, TRICKS
 
 FLOOR = math.log(0.003)
 """Log likelihood below which nothing that a player did counts: opponents may be of any kind."""
 
+_OTHERS = 6  # points that others may score in the rest of a deal
+
+
+@jit
+def stage_of(g: Any, r: int, s: int) -> int:
+    """Which model seat `s` exchanges by at exchange r: an index of `KEEP`."""
+    last = r + 1 == g["r_exchanges"]
+    stage = 2 if last else min(r, 1)
+    leads = s == (int(g["dealer"]) + 1) % int(g["players"]) or g["r_caller_leads"] != 0
+    return 2 * stage + int(leads and g["r_chicago"] != 0 and g["scores"][s] >= g["r_threshold"])
+
 
 @jit
 def keep_features(hand: int, kept: int, out: Any) -> None:
-    """Features (24,) of keeping the cards `kept` of `hand` at an exchange."""
+    """Features (31,) of keeping the cards `kept` of `hand` at an exchange."""
     for i in range(KEEP_FEATURES):
         out[i] = 0.0
     k = popcount(kept)
@@ -52,6 +60,9 @@ def keep_features(hand: int, kept: int, out: Any) -> None:
             singles += 1
             # the lone cards kept: aces, kings, queens, knaves, tens and lower
             out[10 + (12 - max(rank, 7))] += 1.0
+        else:
+            out[24] += rank / 12
+            out[25] += rank >= 9
     if k == 5 and category >= STRAIGHT:
         out[0] = 1.0
     out[1] = pairs == 1 and triples == 0
@@ -69,6 +80,19 @@ def keep_features(hand: int, kept: int, out: Any) -> None:
     out[21] = singles > 0 and pairs + triples + fours > 0
     out[22] = k == 5 and category < STRAIGHT
     out[23] = k == 2 and suits == 2
+    gone = hand & ~kept
+    # the highest cards of the hand and no others
+    out[26] = kept != 0 and gone < (kept & -kept)
+    out[27] = suits / 5
+    # the longest run of high cards of a suit from the ace down, and what is thrown away of it
+    for suit in range(4):
+        for rank in range(12, 7, -1):
+            bit = 1 << (4 * rank + suit)
+            if not hand & bit:
+                break
+            out[28] += kept & bit != 0
+            out[29] += gone & bit != 0
+    out[30] = gone != 0 and kept != 0 and lowest(kept) >> 2 >= 8
 
 
 @jit
@@ -83,9 +107,12 @@ def _log_sum(utilities: Any, n: int) -> float:
 
 
 @jit
-def keep_utilities(g: Any, r: int, hand: int, scratch: Any) -> None:
-    """Utilities of the 32 ways to exchange from `hand` at exchange r, by action; `scratch` (64,) float64: the first 32."""
-    stage = 2 if r + 1 == g["r_exchanges"] else min(r, 1)
+def keep_utilities(g: Any, r: int, s: int, hand: int, scratch: Any) -> None:
+    """Utilities of the 32 ways of seat `s` to exchange from `hand` at exchange r, by action.
+
+    `scratch` (64,) float64: the first 32.
+    """
+    stage = stage_of(g, r, s)
     features = scratch[32:]
     for p in range(32):
         kept, rest, bit = 0, hand, 0
@@ -103,9 +130,9 @@ def keep_utilities(g: Any, r: int, hand: int, scratch: Any) -> None:
 
 
 @jit
-def log_exchange(g: Any, r: int, hand: int, discarded: int, scratch: Any) -> float:
-    """Log likelihood of discarding `discarded` from `hand` at exchange r; `scratch` (64,) float64 is overwritten."""
-    keep_utilities(g, r, hand, scratch)
+def log_exchange(g: Any, r: int, s: int, hand: int, discarded: int, scratch: Any) -> float:
+    """Log likelihood of discarding `discarded` from `hand`, seat `s` at exchange r; `scratch` (64,) float64 is overwritten."""
+    keep_utilities(g, r, s, hand, scratch)
     return float(max(scratch[positions(hand, discarded)] - _log_sum(scratch, 32), FLOOR))
 
 
@@ -123,8 +150,10 @@ def log_announcing(g: Any, r: int, s: int, hand: int) -> float:
 
 
 @jit
-def call_features(hand: int, leads: bool, out: Any) -> None:
-    """Features (10,) of calling Chicago with five cards."""
+def call_features(g: Any, s: int, hand: int, out: Any) -> None:
+    """Features (15,) of calling Chicago with the five cards `hand` in seat `s`."""
+    players = int(g["players"])
+    leads = s == (int(g["dealer"]) + 1) % players or g["r_caller_leads"] != 0
     longest, suits = 0, 0
     for suit in range(4):
         n = popcount(hand & (SUIT_CARDS << suit))
@@ -147,38 +176,51 @@ def call_features(hand: int, leads: bool, out: Any) -> None:
             if not hand >> (4 * rank + suit) & 1:
                 break
             out[9] += 1.0
+    out[10] = players - 2
+    # what a call may win and lose: a failed one also keeps the others from what they would score
+    points = np.zeros(SEATS)
+    for k in range(players):
+        points[k] = g["scores"][k]
+    target = int(g["r_target"])
+    now = win_chance(points, players, target, s)
+    points[s] += g["r_chicago_points"]
+    made = win_chance(points, players, target, s)
+    points[s] -= g["r_chicago_points"] + g["r_chicago_penalty"]
+    failed = win_chance(points, players, target, s)
+    points[s] += g["r_chicago_penalty"]
+    for k in range(players):
+        if k != s:
+            points[k] += _OTHERS
+    denied = win_chance(points, players, target, s)
+    out[11] = made - now
+    out[12] = failed - now
+    out[13] = failed - denied
+    quiet = max(now, denied)
+    out[14] = math.log((made - failed + 0.02) / (quiet - failed + 0.02)) if quiet > failed else 4.0
 
 
 @jit
 def call_chance(g: Any, s: int, hand: int, scratch: Any) -> float:
-    """Chance that seat `s` would take all five tricks with `hand`; `scratch` (64,) float64 is overwritten."""
-    players = int(g["players"])
-    forehand = (int(g["dealer"]) + 1) % players
-    call_features(hand, s == forehand or g["r_caller_leads"] != 0, scratch)
+    """Chance that seat `s` calls Chicago with `hand`; `scratch` (64,) float64 is overwritten."""
+    call_features(g, s, hand, scratch)
     u = 0.0
     for i in range(CALL_FEATURES):
         u += CALL[i] * scratch[i]
-    chance = 1 / (1 + math.exp(-u))
-    result = chance
-    for _ in range(players - 2):  # as if each of the others had to fail by itself
-        result *= chance
-    return float(result)
+    return float(1 / (1 + math.exp(-u)))
 
 
 @jit
 def log_call(g: Any, s: int, hand: int, scratch: Any) -> float:
-    """Log likelihood of the answer of seat `s` to the question for Chicago, with five cards: few call below even chances."""
+    """Log likelihood of the answer of seat `s` to the question for Chicago, with five cards."""
     if g["asked"][s] == 0:
         return 0.0
-    u = CALL_SLOPE * (call_chance(g, s, hand, scratch) - CALL_MIDDLE)
-    if g["asked"][s] == 1:
-        u = -u
-    return float(max(-math.log1p(math.exp(-u)), FLOOR))
+    chance = call_chance(g, s, hand, scratch)
+    return float(max(math.log(max(chance if g["asked"][s] == 2 else 1 - chance, 1e-9)), FLOOR))
 
 
 @jit
 def play_features(hand: int, card: int, led: int, winning: int, trick: int, out: Any) -> None:
-    """Features (16,) of playing `card` from the cards `hand` to a trick; `led` is -1 for the leader."""
+    """Features (18,) of playing `card` from the cards `hand` to a trick; `led` is -1 for the leader."""
     for i in range(PLAY_FEATURES):
         out[i] = 0.0
     rank, suit = card >> 2, card & 3
@@ -205,6 +247,7 @@ def play_features(hand: int, card: int, led: int, winning: int, trick: int, out:
         out[5] = late * rank / 12
         out[6] = late * top
         out[7] = length == 1
+        out[16] = (length > 1) * rank / 12
     elif suit == led:
         wins = int(card > winning)
         out[8] = wins
@@ -212,6 +255,7 @@ def play_features(hand: int, card: int, led: int, winning: int, trick: int, out:
         out[10] = wins * top
         out[11] = rank / 12
         out[12] = (1 - wins) * bottom
+        out[17] = late * wins
     else:
         out[13] = rank / 12
         out[14] = bottom
@@ -219,8 +263,11 @@ def play_features(hand: int, card: int, led: int, winning: int, trick: int, out:
 
 
 @jit
-def play_utilities(hand: int, led: int, winning: int, trick: int, scratch: Any) -> int:
-    """Utilities of the legal cards of `hand`, ascending, written to `scratch` (64,) float64; returns their number."""
+def play_utilities(hand: int, led: int, winning: int, trick: int, aim: int, scratch: Any) -> int:
+    """Utilities of the legal cards of `hand`, ascending, written to `scratch` (64,) float64; returns their number.
+
+    `aim`: an index of `PLAY`, from `aim_of`.
+    """
     legal = hand
     if led >= 0 and hand & (SUIT_CARDS << led):
         legal = hand & (SUIT_CARDS << led)
@@ -230,7 +277,7 @@ def play_utilities(hand: int, led: int, winning: int, trick: int, scratch: Any) 
         play_features(hand, lowest(legal), led, winning, trick, features)
         u = 0.0
         for i in range(PLAY_FEATURES):
-            u += PLAY[i] * features[i]
+            u += PLAY[aim, i] * features[i]
         scratch[n] = u
         n += 1
         legal &= legal - 1
@@ -238,8 +285,16 @@ def play_utilities(hand: int, led: int, winning: int, trick: int, scratch: Any) 
 
 
 @jit
-def _log_play(hand: int, card: int, led: int, winning: int, trick: int, scratch: Any) -> float:
-    n = play_utilities(hand, led, winning, trick, scratch)
+def aim_of(caller: int, failed: bool, s: int) -> int:
+    """What seat `s` plays its cards for: 0 the last trick, 1 its Chicago, 2 to break another's."""
+    if caller < 0 or failed:
+        return 0
+    return 1 if caller == s else 2
+
+
+@jit
+def _log_play(hand: int, card: int, led: int, winning: int, trick: int, aim: int, scratch: Any) -> float:
+    n = play_utilities(hand, led, winning, trick, aim, scratch)
     if n < 2:
         return 0.0
     legal = hand
@@ -252,14 +307,15 @@ def _log_play(hand: int, card: int, led: int, winning: int, trick: int, scratch:
 @jit
 def log_tricks(g: Any, s: int, five: int, scratch: Any) -> float:
     """Log likelihood of the cards that seat `s` played, from the five it took into the tricks."""
-    players = int(g["players"])
-    total = 0.0
+    players, caller = int(g["players"]), int(g["caller"])
+    total, failed = 0.0, False
     for k in range(TRICKS):
         card = int(g["plays"][k, s]) - 1
         if card < 0:
             break
         leader = leader_of(g, k)
         led, winning = -1, -1
+        failed |= k > 0 and leader != caller
         other = leader
         while other != s:
             played = int(g["plays"][k, other]) - 1
@@ -268,7 +324,7 @@ def log_tricks(g: Any, s: int, five: int, scratch: Any) -> float:
             elif played & 3 == led and played > winning:
                 winning = played
             other = (other + 1) % players
-        total += _log_play(five, card, led, winning, k, scratch)
+        total += _log_play(five, card, led, winning, k, aim_of(caller, failed, s), scratch)
         five &= ~(1 << card)
     return total
 
@@ -283,5 +339,5 @@ def log_likelihood(g: Any, w: Any, s: int, scratch: Any) -> float:
         total += log_announcing(g, r, s, hand)
         hand = hand & ~int(w[ROUNDS + r, s]) | int(w[r, s])
         if g["exchanged"][r, s] and not stopped:
-            total += log_exchange(g, r, hand, int(w[r, s]), scratch)
+            total += log_exchange(g, r, s, hand, int(w[r, s]), scratch)
     return total

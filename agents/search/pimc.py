@@ -1,14 +1,13 @@
-"""The agent `search:pimc`: plays every action out in many worlds, and takes the one that wins most matches.
+"""The agent `search:pimc`: plays every action out in many worlds, and leaves the expert's choice where another is better.
 
 - Worlds: sampled games that the seat cannot tell from its own, likely ones more often (`agents.search.worlds`).
-- Each action that is looked at is played out in the same worlds, with the same chance; which actions those are of the 32
-  exchanges, habits say (`agents.search.habits`).
-- A play-out ends with the deal, and its value is the chance to win the match from the scores then; the tricks are solved with
-  open cards as soon as they are few enough, at two players at once (`agents.search.tricks`).
+- Each action that is looked at is played out in the same worlds, with the same chance, by default by `heuristic:expert` in
+  every seat. Which actions those are of the 32 exchanges, the expert and habits say (`agents.search.habits`).
+- A play-out ends with the deal, and its value is the chance to win the match from the scores then.
 
-It takes the action of the best mean; an exchange also counts `TRUST` times its log likelihood by habit, for the means of
-many exchanges that are nearly as good differ mostly by luck. The number of play-outs is fixed, not the time: results do
-not depend on the machine.
+Means over few worlds differ mostly by luck. So the worse half of the actions is left out again and again, the last ones meet
+in most worlds, and the expert's own choice stands unless another is better by more than `DOUBT` standard errors of the
+difference, world by world. The number of play-outs is fixed, not the time: results do not depend on the machine.
 """
 
 import functools
@@ -17,14 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.base import Actions, Masks, Observations, Rng
+from agents.heuristics.expert import decide as expert_decide
 from agents.search.habits import keep_utilities
 from agents.search.rebuild import Known, rebuilt
-from agents.search.rollout import HABITS, POLICIES, habit, play_out
+from agents.search.rollout import EXPERT, POLICIES, play_out
 from agents.search.tricks import ENDS
 from agents.search.worlds import BY_HABIT, SCRATCH, copies, sample_worlds
 from chicago_env._jit import jit
 from chicago_env.actions import NUM_ACTIONS
-from chicago_env.bits import lowest, popcount
+from chicago_env.bits import lowest
 from chicago_env.engine import flow
 from chicago_env.engine.chance import key_of, unit
 from chicago_env.game import NO_LOG, Game
@@ -33,8 +33,8 @@ from chicago_env.pool import default_threads, run_chunks
 from chicago_env.setup import NO_DECKS
 from chicago_env.state import EXCHANGE, STATE
 
-BUDGET = 800
-"""Play-outs of a decision unless told otherwise."""
+BUDGET = 500
+"""Play-outs of a decision at two players unless told otherwise; at more, which take longer, in proportion fewer."""
 
 MOST, FEWEST = 100_000, 8
 """Limits of the budget."""
@@ -42,10 +42,10 @@ MOST, FEWEST = 100_000, 8
 EXCHANGES = 8
 """Exchanges looked at, of 32."""
 
-TRUST = 0.01
-"""Weight of habit at exchanges: chance to win the match that is worth a factor of e in likelihood."""
+DOUBT = 1.0
+"""Standard errors by which an action must be better than the expert's choice to be taken instead."""
 
-_WORLDS, _PLAY_OUTS, _FALLBACK = 1, 2, 3  # purposes of keys
+_WORLDS, _PLAY_OUTS, _EXPERT = 1, 2, 3  # purposes of keys
 
 
 class Work(NamedTuple):
@@ -81,52 +81,67 @@ def new_work() -> Work:
 
 
 @jit
-def candidates(g: Any, limit: int, scratch: Any, chosen: Any) -> int:
-    """Writes the actions to look at into `chosen` (64,) int64, at most `limit` of the exchanges; returns their number."""
+def candidates(g: Any, first: int, limit: int, scratch: Any, chosen: Any) -> int:
+    """Writes the actions to look at into `chosen` (64,) int64; returns their number.
+
+    Args:
+        g: record of `STATE`, what the seat to act knows.
+        first: the action that comes first.
+        limit: most of the exchanges; the others are the likeliest by habit.
+        scratch: (64,) float64, overwritten.
+        chosen: written.
+    """
     base, bits = flow.legal(g)
-    n = 0
-    if g["phase"] != EXCHANGE or popcount(bits) <= limit:
-        while bits:
-            chosen[n] = base + lowest(bits)
-            bits &= bits - 1
-            n += 1
-        return n
-    keep_utilities(g, int(g["round"]), int(g["hand"][0]), scratch)
-    while n < limit:
-        best = 0
-        for p in range(32):
-            if scratch[p] > scratch[best]:
-                best = p
+    chosen[0], n = first, 1
+    bits &= ~(1 << (first - base))
+    exchange = g["phase"] == EXCHANGE
+    if exchange:
+        keep_utilities(g, int(g["round"]), 0, int(g["hand"][0]), scratch)
+    while bits and (n < limit or not exchange):
+        best = lowest(bits)
+        if exchange:
+            for p in range(32):
+                if bits >> p & 1 and scratch[p] > scratch[best]:
+                    best = p
         chosen[n] = base + best
-        scratch[best] = -1e300
+        bits &= ~(1 << best)
         n += 1
     return n
 
 
 @jit
-def evaluate(raw_worlds: Any, count: int, chosen: Any, actions: int, deal: int, policy: int, key: int, work: Any,
+def evaluate(raw_worlds: Any, low: int, high: int, chosen: Any, rows: Any, deal: int, policy: int, key: int, work: Any,
              out: Any) -> None:  # fmt: skip
-    """Plays each of the first `actions` actions of `chosen` out in each of `count` worlds.
+    """Plays some actions out in each of the worlds `low` to `high`.
 
     Args:
         raw_worlds: (W, bytes of a record) uint8.
-        count: worlds used.
-        chosen: action ids.
-        actions: number of them.
+        low: first world.
+        high: the world after the last.
+        chosen: (n,) action ids.
+        rows: (m,) which of them.
         deal: the deal in progress.
         policy: the roll-out policy.
         key: of the policy's chance; each world has its own, all actions the same.
         work: `Work`.
-        out: (at least `actions`, at least `count`) float64, written: chance of seat 0 to win the match.
+        out: (n, W) float64, written: chance of seat 0 to win the match.
     """
-    for i in range(count):
+    for i in range(low, high):
         own = key_of(key, _PLAY_OUTS, i, 0)
-        for a in range(actions):
+        for a in rows:
             work.raw[0] = raw_worlds[i]
             flow.step(work.states[0], work.decks, int(chosen[a]), work.log)
             play_out(work.raw, work.states, work.decks, work.log, work.ends, work.at_once, work.values,
                      deal, policy, own, work.scratch, work.row, work.mask)  # fmt: skip
             out[a, i] = work.values[0, 0]
+
+
+def stages(actions: int, budget: int) -> list[tuple[int, int]]:
+    """How many actions are compared in how many more worlds: first all, then half of them and so on to two."""
+    sizes = [actions]
+    while sizes[-1] > 2:
+        sizes.append((sizes[-1] + 1) // 2)
+    return [(size, max(budget // (len(sizes) * size), 1)) for size in sizes]
 
 
 def keys_of(rng: Rng, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -137,10 +152,8 @@ def keys_of(rng: Rng, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 @functools.cache
 def load_kernels() -> None:
     """Compiles all that a search needs, or loads it: numba crashes when two threads begin with that at once."""
-    known = rebuilt(Game(2, "pagat", seed=0).observation()[None])
-    work = new_work()
-    habit(known.states[0], 0.5, work.scratch)
-    PimcAgent(budget=FEWEST).decide(known, 0, work)
+    observation, mask = Game(2, "pagat", seed=0).observe()
+    PimcAgent(budget=FEWEST).decide(observation, mask, rebuilt(observation[None]), 0, new_work())
 
 
 class PimcAgent:
@@ -148,11 +161,11 @@ class PimcAgent:
 
     Attributes:
         name: the agent's name.
-        budget: play-outs of a decision.
+        budget: play-outs of a decision at two players.
         policy: number of the roll-out policy.
     """
 
-    def __init__(self, *, budget: int = BUDGET, rollout: str = POLICIES[HABITS]) -> None:
+    def __init__(self, *, budget: int = BUDGET, rollout: str = POLICIES[EXPERT]) -> None:
         self.name = "search:pimc"
         self.budget = budget
         self.policy = POLICIES.index(rollout)
@@ -167,26 +180,40 @@ class PimcAgent:
         def part(low: int, high: int) -> None:
             work = new_work()
             for row in range(low, high):
-                actions[row] = self.decide(known.row(row), int(keys[row]), work)
+                actions[row] = self.decide(observations[row], masks[row], known.row(row), int(keys[row]), work)
 
         run_chunks(part, len(masks), default_threads(), min_rows=1)
         return actions
 
-    def decide(self, known: Known, key: int, work: Work) -> int:
-        """The action of one row; `key` is that of its chance, `work` is overwritten."""
+    def decide(self, observation: Observations, mask: Masks, known: Known, key: int, work: Work) -> int:
+        """The action of one row.
+
+        Args:
+            observation: (D,) uint8.
+            mask: (A,) int8.
+            known: what the observation says.
+            key: key of all chance.
+            work: overwritten.
+        """
         facts, state = known.facts[0], known.states[0]
         chosen = np.zeros(64, dtype=np.int64)
-        n = candidates(state, EXCHANGES, work.scratch, chosen)
+        chosen[0] = expert_decide(observation, mask, unit(key_of(key, _EXPERT, 0, 0), 0))
+        n = candidates(state, int(chosen[0]), EXCHANGES, work.scratch, chosen)
         if n == 1:
             return int(chosen[0])
-        worlds = copies(known.states, max(self.budget // n, 1))
+        plan = stages(n, 2 * self.budget // int(state["players"]))
+        worlds = copies(known.states, sum(count for _, count in plan))
         if sample_worlds(facts, worlds, BY_HABIT, np.array([key_of(key, _WORLDS, 0, 0), 0])) == 0:
-            return habit(state, unit(key_of(key, _FALLBACK, 0, 0), 0), work.scratch)
+            return int(chosen[0])
         values = np.empty((n, len(worlds)))
         raw = worlds.view(np.uint8).reshape(len(worlds), STATE.itemsize)
-        evaluate(raw, len(worlds), chosen, n, int(state["deal"]), self.policy, key, work, values)
-        means = values.mean(axis=1)
-        if state["phase"] == EXCHANGE:
-            keep_utilities(state, int(state["round"]), int(state["hand"][0]), work.scratch)
-            means += TRUST * work.scratch[chosen[:n]]
-        return int(chosen[means.argmax()])
+        rows, used = np.arange(n), 0
+        for size, count in plan:
+            if size < len(rows):
+                means = values[rows[1:], :used].mean(axis=1)
+                rows = np.append(0, np.sort(rows[1:][np.argsort(-means, kind="stable")[: size - 1]]))
+            evaluate(raw, used, used + count, chosen, rows, int(state["deal"]), self.policy, key, work, values)
+            used += count
+        gains = values[rows] - values[0]
+        doubt = DOUBT * gains.std(axis=1) / np.sqrt(used)
+        return int(chosen[rows[(gains.mean(axis=1) - doubt).argmax()]])

@@ -33,7 +33,8 @@ FACTS = np.dtype(
     [
         # rules
         ("r_exchanges", _I64), ("r_compulsory", _I64), ("r_suit_rank", _I8, 4), ("r_show_broken", _I64),
-        ("r_caller_leads", _I64), ("r_penalty", _I64), ("r_showdown_first", _I64),
+        ("r_caller_leads", _I64), ("r_penalty", _I64), ("r_showdown_first", _I64), ("r_target", _I64),
+        ("r_chicago", _I64), ("r_threshold", _I64), ("r_chicago_points", _I64), ("r_chicago_penalty", _I64),
         # the match, and whose turn it is
         ("players", _I64), ("deal", _I64), ("max_deals", _I64), ("dealer", _I64), ("scores", _I64, SEATS),
         ("attempted", _I64), ("succeeded", _I64),
@@ -352,6 +353,11 @@ def rebuild_rows(observations: Any, facts: Any, states: Any) -> None:
         f["r_caller_leads"] = g["r_caller_leads"]
         f["r_penalty"] = g["r_penalty"]
         f["r_showdown_first"] = g["r_showdown_first"]
+        f["r_target"] = g["r_target"]
+        f["r_chicago"] = g["r_chicago"]
+        f["r_threshold"] = g["r_threshold"]
+        f["r_chicago_points"] = g["r_chicago_points"]
+        f["r_chicago_penalty"] = g["r_chicago_penalty"]
         rebuild(observations[i], f)
         _publish_match(f, g)
         _publish_history(f, g)

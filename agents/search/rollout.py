@@ -1,19 +1,21 @@
-"""Plays a world out to the end of its deal: every seat by a simple policy, the tricks solved where they can be.
+"""Plays a world out to the end of its deal, every seat by the same policy.
 
 Which policy that is, a number says: `HABITS` reads the record and plays as the models of `agents.search.habits`, the others
-are agents that are asked with observation and mask.
+are agents that are asked with observation and mask. `EXPERT` plays the tricks itself; for the others they are solved with
+open cards where they can be.
 """
 
 import math
 from typing import Any
 
+from agents.heuristics.expert import decide as expert_decide
 from agents.heuristics.novice import decide as novice_decide
 from agents.search.habit_weights import NAME
-from agents.search.habits import call_chance, keep_utilities, play_utilities
+from agents.search.habits import aim_of, call_chance, keep_utilities, play_utilities
 from agents.search.tricks import is_solvable, seat_values, solve
 from chicago_env import actions
 from chicago_env._jit import jit
-from chicago_env.bits import lowest, nth
+from chicago_env.bits import nth
 from chicago_env.engine import flow
 from chicago_env.engine.announcing import may_name
 from chicago_env.engine.chance import unit
@@ -23,11 +25,8 @@ from chicago_env.hands import STRAIGHT, hand_value
 from chicago_env.observation import observe
 from chicago_env.state import ANNOUNCE, CHICAGO, EXCHANGE, OPEN_ACCEPT, OPEN_CHOICE, OVER, PLAY
 
-HABITS, NOVICE = 0, 1
-POLICIES = ("habits", "novice")
-
-CALLS_FROM = 0.5
-"""Chance of all five tricks from which the policy calls."""
+EXPERT, HABITS, NOVICE = 0, 1, 2
+POLICIES = ("expert", "habits", "novice")
 
 
 @jit
@@ -68,17 +67,10 @@ def _resets(g: Any, seat: int) -> bool:
 
 @jit
 def _card(g: Any, seat: int, u: float, scratch: Any) -> int:
-    """A card by habit; with a Chicago in play the highest that takes the trick, else the lowest."""
+    """A card by habit."""
     _, legal = flow.legal(g)
-    led = int(g["led"])
-    if g["caller"] >= 0 and not g["failed"]:
-        top = legal
-        while top & (top - 1):
-            top &= top - 1
-        card = lowest(top)
-        beats = led < 0 or (card & 3 == led and card > g["win_card"])
-        return card if beats else lowest(legal)
-    n = play_utilities(int(g["hand"][seat]), led, int(g["win_card"]), int(g["trick"]), scratch)
+    aim = aim_of(int(g["caller"]), g["failed"] != 0, seat)
+    n = play_utilities(int(g["hand"][seat]), int(g["led"]), int(g["win_card"]), int(g["trick"]), aim, scratch)
     return nth(legal, _sample(scratch, n, u))
 
 
@@ -91,7 +83,7 @@ def habit(g: Any, u: float, scratch: Any) -> int:
     if phase == EXCHANGE:
         if under_stop(g, seat):
             return actions.KEEP_ALL
-        keep_utilities(g, int(g["round"]), int(g["hand"][seat]), scratch)
+        keep_utilities(g, int(g["round"]), seat, int(g["hand"][seat]), scratch)
         return actions.EXCHANGE + _sample(scratch, 32, u)
     if phase == ANNOUNCE:
         if not may_name(g, seat):
@@ -100,8 +92,7 @@ def habit(g: Any, u: float, scratch: Any) -> int:
         names = g["r_compulsory"] or u < NAME[int(g["round"]), category]
         return actions.ANNOUNCE + category if names else actions.PASS
     if phase == CHICAGO:
-        calls = call_chance(g, seat, int(g["hand"][seat]), scratch) >= CALLS_FROM
-        return actions.CALL if calls else actions.NO_CALL
+        return actions.CALL if u < call_chance(g, seat, int(g["hand"][seat]), scratch) else actions.NO_CALL
     if phase == OPEN_CHOICE:
         return actions.OPEN
     if phase == OPEN_ACCEPT:
@@ -119,7 +110,7 @@ def policy_action(g: Any, policy: int, u: float, scratch: Any, row: Any, mask: A
         return habit(g, u, scratch)
     observe(g, int(g["to_act"]), row)
     flow.write_mask(g, mask)
-    return int(novice_decide(row, mask, u))
+    return int(expert_decide(row, mask, u) if policy == EXPERT else novice_decide(row, mask, u))
 
 
 @jit
@@ -145,7 +136,7 @@ def play_out(raw: Any, states: Any, decks: Any, log: Any, ends: Any, at_once: An
     g = states[0]
     while g["phase"] != OVER and g["deal"] == deal:
         phase = int(g["phase"])
-        if phase == PLAY and is_solvable(g):
+        if phase == PLAY and policy != EXPERT and is_solvable(g):
             solve(raw, states, decks, log, ends, at_once, values)
             return
         stage = int(g["trick"]) if phase == PLAY else int(g["round"])
