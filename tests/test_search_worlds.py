@@ -121,7 +121,7 @@ def test_likelier_hands_come_more_often() -> None:
     for _ in range(6000):
         hand = sum(1 << int(card) for card in rng.choice(unseen, 5, replace=False))
         weight = sum(
-            np.exp(log_exchange(record, 0, hand, select(hand, picks), scratch))
+            np.exp(log_exchange(record, 0, 1, hand, select(hand, picks), scratch))
             for picks in range(32)
             if picks.bit_count() == 3
         )
