@@ -8,16 +8,65 @@ from typing import Any
 
 import numpy as np
 
-from agents.heuristics.cardplay import last_winner
+from agents.heuristics.cardplay import playable
 from agents.heuristics.last_trick import FILE, WEIGHTS, features
 from agents.heuristics.solve import STACK, leader_takes_last
 from chicago_env._jit import jit
-from chicago_env.bits import FULL_DECK, popcount
+from chicago_env.bits import FULL_DECK, SUIT_CARDS, highest, lowest, popcount
 from chicago_env.engine.chance import key_of, shuffle, unit
 from chicago_env.files import replacing
 from chicago_env.layout import HAND, SEATS
 
 DEALS, PASSES, RIDGE = 50_000, 6, 1.0
+
+
+@jit
+def quick_card(hand: int, led: int, winning: int) -> int:
+    """A card by rule of thumb, for the last trick: low cards go first, the last two tricks are fought for.
+
+    Args:
+        hand: own cards.
+        led: suit led, -1 when leading.
+        winning: card that wins the trick so far; any when leading.
+    """
+    legal = playable(hand, led)
+    few = hand & (hand - 1) & ((hand & (hand - 1)) - 1) == 0  # at most two cards
+    if led < 0:
+        return highest(hand) if few else lowest(hand)
+    if few:
+        better = legal & (SUIT_CARDS << led) & ~((1 << (winning + 1)) - 1)
+        if better:
+            return lowest(better)
+    return lowest(legal)
+
+
+@jit
+def last_winner(hands: Any, count: int, leader: int, led: int, winning: int, winner: int, turn: int, left: int) -> int:
+    """Plays a sampled world out by `quick_card`; the seat that takes the last trick.
+
+    Args:
+        hands: (6,) cards of the seats, changed.
+        count: number of players.
+        leader: who led the trick in progress.
+        led: suit led, -1 if nobody has.
+        winning: card that wins so far.
+        winner: seat that wins so far.
+        turn: cards played to the trick in progress.
+        left: tricks left, that one included.
+    """
+    while left > 0:
+        while turn < count:
+            seat = (leader + turn) % count
+            card = quick_card(hands[seat], led, winning)
+            hands[seat] ^= 1 << card
+            if led < 0:
+                led, winning, winner = card & 3, card, seat
+            elif card & 3 == led and card > winning:
+                winning, winner = card, seat
+            turn += 1
+        leader, led, turn = winner, -1, 0
+        left -= 1
+    return winner
 
 
 @jit

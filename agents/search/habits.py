@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from agents.equity import win_chance
+from agents.heuristics.cardplay import playable
 from agents.search.habit_weights import CALL, CALL_FEATURES, KEEP, KEEP_FEATURES, NAME, PLAY, PLAY_FEATURES
 from agents.search.history import best_before, leader_of
 from chicago_env._jit import jit
@@ -224,9 +225,7 @@ def play_features(hand: int, card: int, led: int, winning: int, trick: int, out:
     for i in range(PLAY_FEATURES):
         out[i] = 0.0
     rank, suit = card >> 2, card & 3
-    legal = hand
-    if led >= 0 and hand & (SUIT_CARDS << led):
-        legal = hand & (SUIT_CARDS << led)
+    legal = playable(hand, led)
     higher, lower = 0, 0
     rest = legal
     while rest:
@@ -268,9 +267,7 @@ def play_utilities(hand: int, led: int, winning: int, trick: int, aim: int, scra
 
     `aim`: an index of `PLAY`, from `aim_of`.
     """
-    legal = hand
-    if led >= 0 and hand & (SUIT_CARDS << led):
-        legal = hand & (SUIT_CARDS << led)
+    legal = playable(hand, led)
     features = scratch[32:]
     n = 0
     while legal:
@@ -297,9 +294,7 @@ def _log_play(hand: int, card: int, led: int, winning: int, trick: int, aim: int
     n = play_utilities(hand, led, winning, trick, aim, scratch)
     if n < 2:
         return 0.0
-    legal = hand
-    if led >= 0 and hand & (SUIT_CARDS << led):
-        legal = hand & (SUIT_CARDS << led)
+    legal = playable(hand, led)
     below = popcount(legal & ((1 << card) - 1))
     return float(max(scratch[below] - _log_sum(scratch, n), FLOOR))
 

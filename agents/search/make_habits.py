@@ -1,4 +1,5 @@
-"""Makes `habits.npy`: `python -m agents.search.make_habits`. Deterministic; some minutes.
+"""Makes `habits.npy`: `python -m agents.search.make_habits`. About a minute. Deterministic on
+one thread (`OPENBLAS_NUM_THREADS=1`): with more, sums are rounded otherwise and weights differ by up to 2e-4.
 
 Single deals of `heuristic:expert` against itself and as many of a checkpoint against itself, from start scores of all kinds,
 under the rules `pagat` at two to four players; half of all deals are at two. The models of `agents.search.habits` are
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.base import Agent
+from agents.heuristics.cardplay import playable
 from agents.registry import load
 from agents.search.habit_weights import (
     AIMS,
@@ -24,7 +26,7 @@ from agents.search.habit_weights import (
 from agents.search.habits import aim_of, call_features, keep_features, play_features, stage_of
 from chicago_env import actions as A
 from chicago_env._jit import jit
-from chicago_env.bits import SUIT_CARDS, lowest, popcount, select
+from chicago_env.bits import lowest, popcount, select
 from chicago_env.engine.announcing import may_name
 from chicago_env.engine.chance import key_of, unit
 from chicago_env.files import replacing
@@ -72,9 +74,7 @@ def _plays(states: Any, actions: Any, features: Any, options: Any, taken: Any, m
         seat, led = int(g["to_act"]), int(g["led"])
         hand = int(g["hand"][seat])
         model[i] = aim_of(int(g["caller"]), g["failed"] != 0, seat)
-        legal = hand
-        if led >= 0 and hand & (SUIT_CARDS << led):
-            legal = hand & (SUIT_CARDS << led)
+        legal = playable(hand, led)
         taken[i] = popcount(legal & ((1 << (int(actions[i]) - A.PLAY)) - 1))
         n = 0
         while legal:
