@@ -202,10 +202,18 @@ def load(spec: str | os.PathLike[str]) -> Agent:
     raise AgentSpecError(spec, f"no agent of that name{hint}, or the path of a {SUFFIX} file")
 
 
+def is_path(spec: str) -> bool:
+    """Whether a spec is the path of a checkpoint alone, and not an option or a word of a command that is one."""
+    program = spec.startswith((f"{PREFIX}:", f"{PREFIX}?"))
+    return spec.endswith(SUFFIX) and spec.partition("?")[0] not in REGISTRY and not program
+
+
 def checkpoint_of(spec: str) -> Path | None:
     """The file of a checkpoint whose spec may have options; None if it names none."""
-    if spec.endswith(SUFFIX):
+    if is_path(spec):
         return _existing(spec)
+    if spec.partition("?")[0] in REGISTRY:
+        return None
     name = spec.rpartition("?")[0] if "?" in spec else spec
     return _existing(name) if name.endswith(SUFFIX) else checkpoints().get(name)
 

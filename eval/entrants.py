@@ -70,14 +70,14 @@ def _files_of(spec: str) -> dict[str, str]:
     Raises:
         OSError: a file cannot be read.
     """
-    from agents.registry import SUFFIX, checkpoints  # noqa: PLC0415 - not where agents are handed in
+    from agents.registry import REGISTRY, SUFFIX, checkpoints  # noqa: PLC0415 - not where agents are handed in
 
     known, files = checkpoints(), {}
     name, _, options = spec.partition("?")
     values = [value for part in options.split("&") for key, _, value in [part.partition("=")] if key == "checkpoint"]
     if name == "search:policy" and not values:
         values = ["ppo-2p"]
-    for word in (spec, name, *values):
+    for word in values if name in REGISTRY else (spec, name):
         path = Path(word) if word.endswith(SUFFIX) else known.get(word)
         if path is not None:
             files[word] = path

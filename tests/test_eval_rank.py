@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 import agents
-from agents.registry import REGISTRY, Entry
+from agents.registry import REGISTRY, Entry, checkpoints
 from chicago_env.errors import MissingExtra, RulesError, SetupError
 from chicago_env.layout import layout_hash
 from chicago_env.records import read_records, verify_record
 from eval import Progress, Ranking, rank
 from eval.commands.outputs import by_name, name_of
+from eval.entrants import entrant_of
 from eval.plan import check_plan
 from eval.play import Games
 from eval.ranking import ranking_of
@@ -540,3 +541,16 @@ def test_names_of_agents_on_the_command_line() -> None:
     ]  # fmt: skip
     for count in range(1, len(specs)):
         assert list(by_name(specs[:count], "")) == names[:count]
+
+
+def test_a_checkpoint_by_path_may_be_an_option_of_an_agent_that_plays(tmp_path) -> None:
+    path = tmp_path / "mine.safetensors"
+    path.write_bytes(checkpoints()["ppo-2p"].read_bytes())
+    spec = f"search:policy?budget=8&checkpoint={path}"
+    assert list(by_name([spec, str(path), f"exec:./bot {path}"], "")) == [spec, "mine", f"exec:./bot {path}"]
+    found = entrant_of(spec, spec)
+    assert list(found.files) == [str(path)]
+    assert found.steps is None
+    out = tmp_path / "out.json"
+    assert run(["eval", "rank", spec, "random", "--boards", "2", "--matches", "0", "--json", str(out)]) == 0
+    assert [each["name"] for each in json.loads(out.read_text())["agents"]].count(spec) == 1

@@ -28,7 +28,7 @@ def by_name(specs: Sequence[str], example: str) -> dict[str, str]:
     Raises:
         UsageError: no specs; it shows `example`.
     """
-    from agents.registry import SUFFIX, names  # noqa: PLC0415 - `--help` needs none of it
+    from agents.registry import SUFFIX, is_path, names  # noqa: PLC0415 - `--help` needs none of it
 
     if not specs:
         raise UsageError(f"no agents given; `chicago agents` lists them, e.g. {example}")
@@ -36,7 +36,7 @@ def by_name(specs: Sequence[str], example: str) -> dict[str, str]:
     known = set(names())
     for i, spec in enumerate(specs):
         name = spec
-        if spec.endswith(SUFFIX):
+        if is_path(spec):
             stem = Path(spec).name.removesuffix(SUFFIX)
             if stem and stem not in known and named.get(stem, spec) == spec:
                 name = stem
