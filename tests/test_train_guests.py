@@ -76,6 +76,31 @@ def test_a_guest_stays_for_a_game() -> None:
     assert len(seen) > 40
 
 
+def test_regulars_have_rows_of_their_own() -> None:
+    """A half of the rows for two regulars, a quarter for who is added later, the learner alone in the rest."""
+    regulars, added = [First(), First()], First()
+    seats = np.full(64, 2)
+    guests = Guests([], 0.25, seats, seed=1, regulars=regulars, regular_share=0.5)
+    guests.begin(0)
+    now = guests.get_state()["guest"]
+    assert set(now[:32]) == {0, 1}
+    assert (now[32:] == LEARNER).all()
+    guests.agents.append(added)
+    guests.draw(np.ones(64, dtype=np.bool_), 1)
+    now = guests.get_state()["guest"]
+    assert set(now[:32]) == {0, 1}
+    assert (now[32:48] == 2).all()
+    assert (now[48:] == LEARNER).all()
+    step = BatchEnv(64, 2, seed=2, num_threads=1).reset()
+    at = guests.at(step)
+    guests.play(np.zeros(64, dtype=np.int64), at, step, 1)
+    assert [agent.rows for agent in (*regulars, added)] == [(at == index).sum() for index in range(3)]
+    assert all(agent.rows for agent in (*regulars, added))
+    guests.set_state({"guest": np.full(64, 2)})
+    with pytest.raises(SetupError, match="not there"):
+        guests.set_state({"guest": np.full(64, 3)})
+
+
 def test_without_guests_the_learner_plays_everywhere() -> None:
     model = make_model(1.0, [])
     rollout(model)

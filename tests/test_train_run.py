@@ -81,6 +81,8 @@ EVERYTHING = {
     "equity_rounds": 2,
     "average": 0.9,
     "advantage_share": 0.5,
+    "opponents": ["heuristic:tricks", "random"],
+    "opponent_share": 0.25,
     "past_share": 0.5,
     "past_snapshots": 3,
     "suits": "canonical",
@@ -386,6 +388,10 @@ def test_bad_options_are_told_in_one_line(options, message, capsys) -> None:
         ('{"name": "a\\udcff"}', "no plain file name"),
         (f'{{"name": "{"a" * 300}"}}', "no plain file name"),
         ('{"name": "State"}', "is taken"),
+        ('{"opponents": ["random"]}', "opponents and opponent_share: give both or neither"),
+        ('{"opponent_share": 0.1}', "opponents and opponent_share: give both or neither"),
+        ('{"opponents": ["random", "random"], "opponent_share": 0.1}', "opponents: 'random random': .* none twice"),
+        ('{"opponents": ["random"], "opponent_share": 0.6, "past_share": 0.5}', "more than 1 together"),
     ],
 )
 def test_configurations_with_mistakes_are_refused(tmp_path, text, message) -> None:
@@ -597,3 +603,9 @@ def test_json_output(tmp_path, capsys) -> None:
     result = json.loads(capsys.readouterr().out)
     assert result["steps"] == 256
     assert Path(result["checkpoint"]).exists()
+
+
+def test_opponents_that_do_not_play_the_games_are_refused(tmp_path) -> None:
+    config = replaced(players=[2, 3], opponents=["ppo-2p-long"], opponent_share=0.5)
+    with pytest.raises(SetupError, match="ppo-2p-long"):
+        train(config, tmp_path, threads=1)

@@ -6,10 +6,12 @@ import numpy as np
 import torch
 
 from agents import load
+from agents.base import Agent
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
 from agents.suits import canonical, renamed_cards
 from chicago_env.errors import UsageError
 from chicago_env.notation import parse_rules
+from chicago_env.opponents import check_game
 from chicago_env.setup import MAX_DEALS
 from chicago_env.vector import BatchEnv
 from eval.equity import ClosedEquity
@@ -80,6 +82,20 @@ def make_env(config: TrainConfig) -> SelfPlayVecEnv:
     return SelfPlayVecEnv(batch, reward, scale=1 / config.points_scale if config.reward == "points" else 1.0)
 
 
+def opponent_of(config: TrainConfig, spec: str) -> Agent:
+    """A fixed opponent of a run.
+
+    Raises:
+        AgentSpecError: no agent of that name.
+        CheckpointError: a damaged file.
+        SetupError: an agent that does not play a kind of game of the run.
+    """
+    agent = load(spec)
+    for players, rules in config.games:
+        check_game(agent, players, parse_rules(rules))
+    return agent
+
+
 def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO:
     """The learner of a run, at its start.
 
@@ -89,8 +105,15 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
             configuration asks for it.
     """
     env = make_env(config)
-    if guests is None and config.past_share:
-        guests = Guests((), config.past_share, env.batch.seats, config.seed)
+    if guests is None and (config.past_share or config.opponents):
+        guests = Guests(
+            (),
+            config.past_share,
+            env.batch.seats,
+            config.seed,
+            regulars=[opponent_of(config, name) for name in config.opponents],
+            regular_share=config.opponent_share,
+        )
     return SelfPlayPPO(
         env,
         network_of(config),
@@ -124,7 +147,7 @@ def compile_for(model: SelfPlayPPO) -> None:
     step = batch.step(batch.reset().mask.argmax(axis=1))
     if model.policy.net.config.canonical_suits:
         renamed_cards(batch.hidden(), canonical(step.observation, step.mask).suits)
-    others = [] if model.guests is None else model.guests.agents
+    others = [] if model.guests is None else [*model.guests.regulars, *model.guests.agents]
     for agent in ([] if model.teacher is None else [model.teacher]) + others:
         if not isinstance(agent, NetworkAgent):  # compiles nothing, and may be made for other games
             agent.act(step.observation, step.mask, np.random.default_rng(0))

@@ -96,6 +96,10 @@ class TrainConfig:
     """Share of the averaged weights that an update leaves as they are, e.g. 0.99; they are what is saved. 0: no average."""
     advantage_share: float = 1.0
     """Learn only from this share of the decisions, those with the largest advantages."""
+    opponents: tuple[str, ...] = ()
+    """Fixed agents that play the others in some of the games, e.g. heuristic:expert; see opponent_share."""
+    opponent_share: float = 0.0
+    """Share of the games in which they do."""
     past_share: float = 0.0
     """Share of the games in which the others are played by snapshots of the past."""
     past_snapshots: int = 8
@@ -117,12 +121,16 @@ class TrainConfig:
             check_players(players)
         for rules in self.rules:
             parse_rules(rules)
-        for name in ("players", "rules", "eval_opponents"):
+        for name in ("players", "rules", "opponents", "eval_opponents"):
             values = getattr(self, name)
-            if len(set(values)) != len(values) or (not values and name != "eval_opponents"):
+            if len(set(values)) != len(values) or (not values and name in {"players", "rules"}):
                 raise UsageError(f"{name}: {' '.join(map(str, values)) or 'nothing'!r}: one at least, none twice")
         if self.minutes is not None and self.steps is not None:
             raise UsageError("give minutes or steps, not both")
+        if bool(self.opponents) != (self.opponent_share > 0):
+            raise UsageError("opponents and opponent_share: give both or neither")
+        if self.opponent_share + self.past_share > 1:
+            raise UsageError("opponent_share and past_share are more than 1 together")
         _check_name(self.name)
         if self.device not in {"cpu", "cuda"}:
             raise UsageError(f"device: {self.device!r} is unknown; there are cpu and cuda")
@@ -221,6 +229,7 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("points_scale", 1e-3, 10**6),
     ("average", 0, 1),
     ("advantage_share", 1e-3, 1),
+    ("opponent_share", 0, 1),
     ("past_share", 0, 1),
     ("past_snapshots", 1, 100),
     ("eval_seconds", 1, 10**9),

@@ -19,25 +19,38 @@ class Guests:
     """Who sits beside the learner, in the first rows of a batch.
 
     In a row with guests the learner keeps one seat, and one guest, drawn anew for every episode, plays all others: never
-    are they exchanged inside a game.
+    are they exchanged inside a game. Regulars, who never change, have rows of their own, before those of the other guests.
 
     Attributes:
-        agents: those who may be drawn; agents may be added at any time.
-        rows: number of rows with guests.
+        regulars: those who are drawn for the first rows.
+        agents: those who are drawn for the rows after them; agents may be added at any time.
+        rows: number of rows with guests, regulars or others.
         seated: whether rows have begun.
     """
 
-    def __init__(self, agents: Sequence[Agent], share: float, seats: Array, seed: int = 0) -> None:
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        share: float,
+        seats: Array,
+        seed: int = 0,
+        *,
+        regulars: Sequence[Agent] = (),
+        regular_share: float = 0.0,
+    ) -> None:
         """Makes the table.
 
         Args:
-            agents: the guests; while there are none the learner plays everywhere.
+            agents: the guests; while there are none the learner plays their rows alone.
             share: share of the rows, 0 to 1.
             seats: (B,) number of players of each row.
             seed: of all chance.
+            regulars: guests with rows of their own.
+            regular_share: share of those rows; both shares together are at most 1.
         """
-        self.agents = list(agents)
-        self.rows = round(share * len(seats))
+        self.regulars, self.agents = tuple(regulars), list(agents)
+        self._regular_rows = round(regular_share * len(seats)) if regulars else 0
+        self.rows = min(self._regular_rows + round(share * len(seats)), len(seats))
         self.seated = False
         self._seed = seed
         self._own = np.arange(len(seats)) % seats
@@ -54,22 +67,27 @@ class Guests:
 
     def draw(self, done: Array, number: int) -> None:
         """Draws a guest for each row that starts an episode, where `done` (B,); see `begin`."""
-        if not self.rows or not self.agents:
-            return
         rng = np.random.default_rng((self._seed, number, 0))
-        drawn = rng.integers(len(self.agents), size=self.rows)
-        self._guest[: self.rows] = np.where(done[: self.rows], drawn, self._guest[: self.rows])
+        first = len(self.regulars)
+        for rows, low, count in (
+            (slice(self._regular_rows, self.rows), first, len(self.agents)),
+            (slice(self._regular_rows), 0, first),
+        ):
+            if count and len(self._guest[rows]):
+                drawn = low + rng.integers(count, size=len(self._guest[rows]))
+                self._guest[rows] = np.where(done[rows], drawn, self._guest[rows])
 
     def play(self, actions: Array, at: Array, step: Step, number: int) -> None:
         """Writes the guests' actions into `actions` (B,), where `at` (see the method) names one."""
         if not self.rows:
             return
+        everybody = (*self.regulars, *self.agents)
         for index in np.unique(at[: self.rows]):
             if index == LEARNER:
                 continue
             rows = np.flatnonzero(at == index)
             rng = np.random.default_rng((self._seed, number, 1, int(index)))
-            actions[rows] = ask(self.agents[index], step.observation[rows], step.mask[rows], rng)
+            actions[rows] = ask(everybody[index], step.observation[rows], step.mask[rows], rng)
 
     def get_state(self) -> dict[str, Array]:
         """Who sits where, as an array."""
@@ -84,6 +102,6 @@ class Guests:
         guest = state["guest"]
         if guest.shape != self._guest.shape or guest.dtype != np.int64:
             raise SetupError("the saved table of guests is of another run")
-        if ((guest < LEARNER) | (guest >= len(self.agents))).any():
+        if ((guest < LEARNER) | (guest >= len(self.regulars) + len(self.agents))).any():
             raise SetupError("the saved table of guests names some that are not there")
         self._guest, self.seated = guest.copy(), True
