@@ -9,55 +9,18 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
 import agents
-from agents.checkpoint import SUFFIX, read_info, read_tensors, write_tensors
-from agents.networks import MAX_LAYERS, MAX_WIDTH
-from chicago_env import BatchEnv
-from chicago_env.errors import CheckpointError, UsageError
+from agents.checkpoint import read_info, read_tensors, write_tensors
+from chicago_env.errors import CheckpointError
+from tests.train_runs import ROOT, STEPS, TINY, Killed, break_off, replaced, same, weights
 from train import callback, catalogue, state
-from train import config as config_module
-from train import run as run_module
 from train.cli import run as chicago
 from train.config import STATE, TrainConfig, read_config
 from train.ppo import SelfPlayPPO, TrainingDiverged
 from train.run import train
-
-ROOT = Path(__file__).resolve().parent.parent
-STEPS = 6 * 32 * 8
-TINY = TrainConfig(steps=STEPS, hidden=(16,), envs=32, rollout=8, minibatch=64, eval_matches=0, save_seconds=0)
-
-
-def replaced(**changes: object) -> TrainConfig:
-    return TrainConfig.from_dict({**TINY.to_dict(), **changes})
-
-
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return dict(agents.load(str(folder / "agent.safetensors")).net.state_dict())
-
-
-def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
-class Killed(Exception):
-    """Breaks a run off as a kill would: nothing is saved any more."""
-
-
-def break_off(folder: Path, config: TrainConfig, after: int) -> None:
-    """Trains until `after` updates are reported, and dies there."""
-    reports = []
-
-    def on_progress(now: object) -> None:
-        reports.append(now)
-        if len(reports) > after:
-            raise Killed
-
-    with pytest.raises(Killed):
-        train(config, folder, threads=1, on_progress=on_progress)
 
 
 @pytest.mark.parametrize(("reward", "rounds"), [("equity", 0), ("equity", 2), ("points", 0), ("win", 0)])
@@ -148,79 +111,6 @@ def test_the_chance_to_win_is_solved_when_it_is_time(tmp_path, monkeypatch) -> N
     train(TINY, tmp_path / "b", threads=1)
     assert len(at) == 2
     assert not same(weights(tmp_path / "a"), weights(tmp_path / "b"))
-
-
-def test_a_run_begins_with_the_weights_of_a_checkpoint(tmp_path) -> None:
-    train(replaced(steps=256), tmp_path / "a", threads=1)
-    first = str(tmp_path / "a" / "agent.safetensors")
-    train(replaced(init=first, learning_rate=0.0), tmp_path / "b", threads=1)
-    assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
-    assert read_info(tmp_path / "b" / "agent.safetensors").parent == first
-    break_off(tmp_path / "c", replaced(init=first), after=2)
-    train(replaced(init=first), tmp_path / "d", threads=1)
-    Path(first).unlink()  # a run that goes on does not need it
-    train(TrainConfig(), tmp_path / "c", resume=True, threads=1)
-    assert same(weights(tmp_path / "c"), weights(tmp_path / "d"))
-    with pytest.raises(UsageError, match="no checkpoint"):
-        train(replaced(init="random"), tmp_path / "e", threads=1)
-    with pytest.raises(UsageError, match=r"layers of \(512, 256\)"):
-        train(replaced(init="ppo-2p"), tmp_path / "f", threads=1)
-    for other in ({"players": (3,)}, {"rules": ("race",)}):
-        with pytest.raises(UsageError, match="none of the games"):
-            train(replaced(init=str(tmp_path / "d" / "agent.safetensors"), **other), tmp_path / "f", threads=1)
-
-
-def test_canonical_suits_are_what_is_learned_and_what_plays(tmp_path) -> None:
-    train(replaced(suits="canonical"), tmp_path / "a", threads=1)
-    train(TINY, tmp_path / "b", threads=1)
-    assert not same(weights(tmp_path / "a"), weights(tmp_path / "b"))
-    assert read_info(tmp_path / "a" / "agent.safetensors").network.canonical_suits
-    assert not read_info(tmp_path / "b" / "agent.safetensors").network.canonical_suits
-    with pytest.raises(UsageError, match="suits in canonical order alone: --suits canonical"):
-        train(replaced(init=str(tmp_path / "a" / "agent.safetensors")), tmp_path / "c", threads=1)
-    given = replaced(init=str(tmp_path / "b" / "agent.safetensors"), suits="canonical", learning_rate=0.0)
-    train(given, tmp_path / "d", threads=1)
-    assert same(weights(tmp_path / "b"), weights(tmp_path / "d"))
-
-
-def test_a_network_for_more_games_plays_the_old_ones_alike(tmp_path) -> None:
-    train(replaced(steps=256), tmp_path / "a", threads=1)
-    first = tmp_path / "a" / "agent.safetensors"
-    more = replaced(init=str(first), players=(2, 4), rules=("pagat", "open-card"), learning_rate=0.0, steps=256)
-    train(more, tmp_path / "b", threads=1)
-    small, large = (agents.load(str(tmp_path / name / "agent.safetensors")) for name in "ab")
-    assert large.net.inputs > small.net.inputs
-    batch = BatchEnv(64, 2, "pagat", 5)
-    step = batch.reset()
-    with torch.no_grad():
-        for _ in range(60):
-            for ours, theirs in zip(
-                *(agent.net(torch.from_numpy(step.observation)) for agent in (small, large)), strict=True
-            ):
-                assert torch.allclose(ours, theirs, atol=1e-5)
-            step = batch.step(step.mask.argmax(axis=1))
-
-
-@pytest.mark.parametrize(
-    ("players", "rules"), [((2,), ("open-card",)), ((3,), ("pagat",)), ((2, 3), ("open-card", "family"))]
-)
-def test_a_network_for_fewer_games_plays_them_alike(players, rules, tmp_path) -> None:
-    most = {"players": (2, 3, 6), "rules": ("pagat", "open-card", "race"), "steps": 288, "locations": 0.1}
-    train(replaced(**most), tmp_path / "a", threads=1)
-    fewer = {"players": players, "rules": rules, "learning_rate": 0.0, "steps": 256, "locations": 0.1}
-    train(replaced(init=str(tmp_path / "a" / "agent.safetensors"), **fewer), tmp_path / "b", threads=1)
-    large, small = (agents.load(str(tmp_path / name / "agent.safetensors")) for name in "ab")
-    assert small.net.inputs < large.net.inputs
-    batch = BatchEnv(64, players[0], rules[0], 5)
-    step = batch.reset()
-    with torch.no_grad():
-        for _ in range(60):
-            seen = torch.from_numpy(step.observation)
-            for ours, theirs in zip(small.net(seen), large.net(seen), strict=True):
-                assert torch.allclose(ours, theirs, atol=1e-5)
-            known = large.locations(step.observation)[:, :, : players[-1]]
-            np.testing.assert_allclose(small.locations(step.observation), known, atol=1e-5)
-            step = batch.step(step.mask.argmax(axis=1))
 
 
 def test_seeds_count(tmp_path) -> None:
@@ -314,138 +204,6 @@ def test_a_budget_in_minutes_ends_by_the_clock(tmp_path) -> None:
 
 
 # --- bad input and interruptions --------------------------------------------------------------------------------------
-
-
-def test_a_folder_that_holds_a_run_is_left_alone(tmp_path) -> None:
-    train(replaced(steps=256), tmp_path, threads=1)
-    before = (tmp_path / STATE).read_bytes()
-    with pytest.raises(UsageError, match="holds a run already"):
-        train(TINY, tmp_path)
-    assert (tmp_path / STATE).read_bytes() == before
-    with pytest.raises(UsageError, match="no run to resume"):
-        train(TINY, tmp_path / "other", resume=True)
-    with pytest.raises(UsageError, match=r"resumed as it began: hidden is \[16\] there, not \[4, 4\]"):
-        train(replaced(steps=256, hidden=[4, 4]), tmp_path, resume=True)
-    assert not (tmp_path / "other").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_told_before_training(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(run_module, "make_model", lambda _: pytest.fail("training began"))
-    (tmp_path / "file").write_text("")
-    assert chicago(["train", "--steps", "256", "--out", str(tmp_path / "file" / "run")]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert str(tmp_path / "file") in error
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--players", "7"], "players"),
-        (["--rules", "paget"], "did you mean pagat"),
-        (["--minutes", "1", "--steps", "5"], "minutes or steps, not both"),
-        (["--name", "../x"], "no plain file name"),
-        (["--hidden", "0"], "hidden: 0 is not within"),
-        (["--critic-hidden", "0"], "critic_hidden: 0 is not within"),
-        (["--locations", "-1"], "locations: -1.0 is not within"),
-        (["--gae-lambda", "2"], "gae_lambda: 2.0 is not within 0 to 1"),
-        (["--learning-rate", "nan"], "learning_rate: nan is not within"),
-        (["--seed", "-1"], "seed: -1"),
-        (["--reward", "fame"], "reward"),
-        (["--device", "tpu"], "device"),
-        (["--nonsense"], "nonsense"),
-    ],
-)
-def test_bad_options_are_told_in_one_line(options, message, capsys) -> None:
-    assert chicago(["train", *options]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert message in error
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"learning_rat": 1}', "did you mean learning_rate"),
-        ('{"envs": "many"}', "config.json"),
-        ('{"envs": 0}', "envs: 0 is not within"),
-        ("[]", "JSON object"),
-        ("{", "cannot be read"),
-        ("[" * 200_000, "cannot be read"),
-        ('{"reward": "pints"}', "reward: 'pints' is not one of equity, points, win"),
-        ('{"precision": "bf16"}', "precision"),
-        ('{"epochs": true}', "epochs: True is not a whole number"),
-        ('{"rollout": 3.5}', r"rollout: 3\.5 is not a whole number"),
-        ('{"eval_matches": 1.5}', "eval_matches"),
-        ('{"hidden": [8.5]}', "hidden: .* is not a tuple of whole numbers"),
-        ('{"hidden": 512}', "hidden"),
-        ('{"hidden": [8, 8, 8, 8, 8, 8, 8, 8, 8]}', "hidden: 1 to 8 layers"),
-        ('{"critic_hidden": []}', "critic_hidden: 1 to 8 layers"),
-        ('{"clip": null}', "clip: None is not a number"),
-        ('{"minutes": "20"}', "minutes"),
-        ('{"name": 5}', "name: 5 is not text"),
-        ('{"name": "a\\u0000"}', "no plain file name"),
-        ('{"name": "a\\udcff"}', "no plain file name"),
-        (f'{{"name": "{"a" * 300}"}}', "no plain file name"),
-        ('{"name": "State"}', "is taken"),
-        ('{"opponents": ["random"]}', "opponents and opponent_share: give both or neither"),
-        ('{"opponent_share": 0.1}', "opponents and opponent_share: give both or neither"),
-        ('{"opponents": ["random", "random"], "opponent_share": 0.1}', "opponents: 'random random': .* none twice"),
-        ('{"opponents": ["random"], "opponent_share": 0.6, "past_share": 0.5}', "more than 1 together"),
-    ],
-)
-def test_configurations_with_mistakes_are_refused(tmp_path, text, message) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(text)
-    with pytest.raises(UsageError, match=message):
-        read_config(path)
-    with pytest.raises(UsageError, match="cannot be read"):
-        read_config(tmp_path / "missing")
-
-
-def test_limits_of_layers_are_those_of_networks() -> None:
-    assert config_module._MAX_LAYERS == MAX_LAYERS
-    assert ("hidden", 1, MAX_WIDTH) in config_module._RANGES
-    assert config_module._SUFFIX == SUFFIX
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--threads", "0"], "threads: 0"),
-        (["--threads", "5000"], "threads: 5000"),
-        (["--device", "cuda"], "cuda is not available"),
-    ],
-)
-def test_what_the_machine_has_not_is_told_before_the_folder_is_made(
-    options, message, tmp_path, capsys, monkeypatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert chicago(["train", *options, "--steps", "256", "--out", str(tmp_path / "run")]) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_folder_in_the_place_of_a_file_is_told_before_training(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(run_module, "make_model", lambda _: pytest.fail("training began"))
-    (tmp_path / "agent.safetensors").mkdir()
-    with pytest.raises(OSError, match=r"agent\.safetensors"):
-        train(TINY, tmp_path)
-
-
-@pytest.mark.parametrize(
-    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 5 bytes")]
-)
-def test_too_little_memory_is_told(error, tmp_path, monkeypatch) -> None:
-    def fail(_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(run_module, "make_model", fail)
-    with pytest.raises(UsageError, match="memory does not suffice"):
-        train(TINY, tmp_path)
-    error = RuntimeError("another")
-    with pytest.raises(RuntimeError, match="another"):
-        train(TINY, tmp_path)
 
 
 @pytest.mark.parametrize(("envs", "rollout", "minibatch"), [(1, 2, 2), (1, 3, 2), (3, 3, 2)])
@@ -603,9 +361,3 @@ def test_json_output(tmp_path, capsys) -> None:
     result = json.loads(capsys.readouterr().out)
     assert result["steps"] == 256
     assert Path(result["checkpoint"]).exists()
-
-
-def test_opponents_that_do_not_play_the_games_are_refused(tmp_path) -> None:
-    config = replaced(players=[2, 3], opponents=["ppo-2p-long"], opponent_share=0.5)
-    with pytest.raises(SetupError, match="ppo-2p-long"):
-        train(config, tmp_path, threads=1)
