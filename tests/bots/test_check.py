@@ -13,12 +13,10 @@ from agents.bots.check import (
     MOST_FAILURES,
     MOST_OF_A_CHECK,
     MOST_TIMEOUTS,
-    PLAYERS,
-    RULES,
     check_bot,
-    situations,
 )
 from agents.bots.limits import Limits
+from agents.bots.situations import PLAYERS, RULES, situations
 from chicago_env.errors import UsageError
 from tests.bots.common import EXAMPLES, HERE, PYTHON
 

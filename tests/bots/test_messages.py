@@ -13,10 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.bots import messages
-from agents.bots.check import PLAYERS, RULES, situations
 from agents.bots.events import Narrator
 from agents.bots.limits import Limits
 from agents.bots.process import MAX_SHOWN, BotFailure, printable
+from agents.bots.situations import PLAYERS, RULES, situations
 from chicago_env.actions import format_action
 from chicago_env.cards import CARD_NAMES, parse_card
 from chicago_env.game import Game, new_states
