@@ -101,6 +101,12 @@ def test_regulars_have_rows_of_their_own() -> None:
         guests.set_state({"guest": np.full(64, 3)})
 
 
+def test_the_smallest_share_is_a_row() -> None:
+    guests = Guests([], 0.0, np.full(8, 2), regulars=[First()], regular_share=0.001)
+    guests.begin(0)
+    assert guests.get_state()["guest"].tolist() == [0] + [LEARNER] * 7
+
+
 def test_without_guests_the_learner_plays_everywhere() -> None:
     model = make_model(1.0, [])
     rollout(model)

@@ -88,6 +88,7 @@ def test_bad_options_are_told_in_one_line(options, message, capsys) -> None:
         ('{"name": "State"}', "is taken"),
         ('{"opponents": ["random"]}', "opponents and opponent_share: give both or neither"),
         ('{"opponent_share": 0.1}', "opponents and opponent_share: give both or neither"),
+        ('{"opponents": ["random"], "opponent_share": -1}', "opponent_share: -1 is not within 0 to 1"),
         ('{"opponents": ["random", "random"], "opponent_share": 0.1}', "opponents: 'random random': .* none twice"),
         ('{"opponents": ["random"], "opponent_share": 0.6, "past_share": 0.5}', "more than 1 together"),
     ],

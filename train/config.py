@@ -127,10 +127,6 @@ class TrainConfig:
                 raise UsageError(f"{name}: {' '.join(map(str, values)) or 'nothing'!r}: one at least, none twice")
         if self.minutes is not None and self.steps is not None:
             raise UsageError("give minutes or steps, not both")
-        if bool(self.opponents) != (self.opponent_share > 0):
-            raise UsageError("opponents and opponent_share: give both or neither")
-        if self.opponent_share + self.past_share > 1:
-            raise UsageError("opponent_share and past_share are more than 1 together")
         _check_name(self.name)
         if self.device not in {"cpu", "cuda"}:
             raise UsageError(f"device: {self.device!r} is unknown; there are cpu and cuda")
@@ -142,6 +138,10 @@ class TrainConfig:
             for value in given if isinstance(given, tuple) else (given,):
                 if value is not None and not low <= value <= high:
                     raise UsageError(f"{name}: {value} is not within {low} to {high}")
+        if bool(self.opponents) != (self.opponent_share > 0):
+            raise UsageError("opponents and opponent_share: give both or neither")
+        if self.opponent_share + self.past_share > 1:
+            raise UsageError("opponent_share and past_share are more than 1 together")
 
     @property
     def games(self) -> tuple[tuple[int, str], ...]:

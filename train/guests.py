@@ -15,6 +15,11 @@ LEARNER = -1
 """In place of the index of a guest: the learner plays."""
 
 
+def _rows(share: float, rows: int) -> int:
+    """A share of the rows, one at least."""
+    return max(1, round(share * rows)) if share else 0
+
+
 class Guests:
     """Who sits beside the learner, in the first rows of a batch.
 
@@ -49,8 +54,8 @@ class Guests:
             regular_share: share of those rows; both shares together are at most 1.
         """
         self.regulars, self.agents = tuple(regulars), list(agents)
-        self._regular_rows = round(regular_share * len(seats)) if regulars else 0
-        self.rows = min(self._regular_rows + round(share * len(seats)), len(seats))
+        self._regular_rows = _rows(regular_share, len(seats)) if regulars else 0
+        self.rows = min(self._regular_rows + _rows(share, len(seats)), len(seats))
         self.seated = False
         self._seed = seed
         self._own = np.arange(len(seats)) % seats
