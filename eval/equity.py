@@ -11,7 +11,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from agents.equity import LOGISTIC, POINTS_PER_DEAL, SPREAD_PER_DEAL
+from agents.equity import LOGISTIC, POINTS_PER_DEAL, SPREAD_PER_DEAL, kind_of_rules, table_of, write_chances
+from chicago_env._jit import jit
+from chicago_env.layout import SEATS
 from chicago_env.rules import Rules
 
 Array = np.ndarray[Any, Any]
@@ -36,12 +38,34 @@ class Equity(Protocol):
         ...
 
 
-class ClosedEquity:
-    """A formula for any number of players: the lead, measured in what luck can still change.
+@jit
+def _fill_chances(scores: Any, players: Any, dealers: Any, target: int, kind: int, out: Any) -> None:
+    for i in range(scores.shape[0]):
+        write_chances(scores[i], int(players[i]), target, int(dealers[i]), kind, out[i])
 
-    With n deals to come, the difference of two seats moves by about `SPREAD_PER_DEAL` times the root of n; the leader
-    is at the target after about (target - score) / `POINTS_PER_DEAL` deals, and one deal at least is played. The
-    chances are the softmax of 1.702 score / spread, which at two players is nearly the normal distribution.
+
+class MatchEquity:
+    """Chances from the tables of `agents.equity`, solved from games under the presets: what everything here is judged by."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.target, self.kind = rules.target, kind_of_rules(rules)
+
+    @property
+    def digest(self) -> str:
+        """As in `Equity`: of target and tables."""
+        return digest_of("match", self.target, *(table_of(players, self.kind) for players in range(2, SEATS + 1)))
+
+    def chances(self, scores: Array, players: Array, dealers: Array) -> Array:
+        """As in `Equity`."""
+        out = np.zeros(scores.shape)
+        _fill_chances(np.asarray(scores, dtype=np.int64), players, dealers, self.target, self.kind, out)
+        return out
+
+
+class ClosedEquity:
+    """A formula for any number of players (`agents.equity.closed_chance`): what tables are solved from begins with it.
+
+    The chances are the softmax of 1.702 score / spread, which at two players is nearly the normal distribution.
     """
 
     def __init__(self, rules: Rules) -> None:

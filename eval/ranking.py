@@ -17,7 +17,7 @@ from chicago_env.rules import Rules
 from chicago_env.setup import MAX_DEALS, check_int
 from eval.boards import KINDS, Kind, board_root, make_board
 from eval.cycles import clear_wins, cycles_of
-from eval.equity import ClosedEquity, equity_gains
+from eval.equity import MatchEquity, equity_gains
 from eval.event import Event, OnProgress, OnRecord, Progress
 from eval.placements import places_of, plackett_luce
 from eval.plan import DEFAULT_ROWS, MAX_ROWS, Plan, check_agents, check_anchor, check_plan
@@ -243,7 +243,7 @@ def scores_of_store(store: Store, kind: Kind) -> Scores:
         }
         each = [boards[key] for key in zip(seeds, played.boards.tolist(), strict=True)]
         starts, dealers = np.array([board.scores for board in each]), np.array([board.first_dealer for board in each])
-        changes = equity_gains(ClosedEquity(rules), starts, played.gains, dealers, played.winner, played.deals)
+        changes = equity_gains(MatchEquity(rules), starts, played.gains, dealers, played.winner, played.deals)
     return scores_of(kind, played, len(store.names), tables=tables, equity=changes)
 
 
@@ -271,7 +271,7 @@ def _config(store: Store, anchor: str) -> dict[str, Any]:
         "max_faults": frame["max_faults"],
         "start_scores": frame["start_scores"],
         "confidence": CONFIDENCE,
-        "equity": ClosedEquity(parse_rules(frame["rules_fields"])).digest,
+        "equity": MatchEquity(parse_rules(frame["rules_fields"])).digest,
         "luck": frame["luck"],
         "anchor": anchor,
     }

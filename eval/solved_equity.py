@@ -12,16 +12,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import cg
 
+from agents.equity import make_knots
 from chicago_env.errors import SetupError
 from eval.equity import Deals, Equity, digest_of
 
 Array = np.ndarray[Any, Any]
-
-KNOTS = {2: 24, 3: 13, 4: 9, 5: 6, 6: 5}
-"""Knots of an axis, by number of players: the table has as many axes as there are seats."""
-
-LOWEST = -40
-"""Scores below count as this."""
 
 SMOOTH, PRIOR = 20.0, 0.1
 """Weights, in deals, of a second difference between knots, and of the difference from the values to begin with."""
@@ -55,12 +50,6 @@ class SolvedEquity:
         out = np.zeros(scores.shape)
         np.put_along_axis(out, turn, found / found.sum(axis=1, keepdims=True), axis=1)
         return out
-
-
-def make_knots(target: int, players: int) -> Array:
-    """(K,) scores from `LOWEST` to the target, closer to each other towards the target but for two players."""
-    steps = np.linspace(0.0, 1.0, KNOTS[players])
-    return np.asarray(target - (target - LOWEST) * (1 - steps) ** (1.0 if players == 2 else 1.5))
 
 
 def _weights(knots: Array, scores: Array) -> Any:

@@ -15,7 +15,7 @@ from chicago_env.opponents import check_game
 from chicago_env.rules import Rules, check_players
 from chicago_env.setup import MAX_DEALS, SEED_LIMIT, check_int
 from eval.boards import KINDS, Kind, board_root, lineups, make_board, setup_of
-from eval.equity import ClosedEquity, equity_gains
+from eval.equity import MatchEquity, equity_gains
 from eval.extras import STATISTICS, require
 from eval.faults import faults_text
 from eval.luck import DIGEST, correction_of
@@ -108,7 +108,7 @@ def make_plan(
         check_int("seed", seed, 0, SEED_LIMIT - 1),
         float(elo),
         scale,
-        ClosedEquity(parsed).digest if kind == "deal" else "",
+        MatchEquity(parsed).digest if kind == "deal" else "",
         DIGEST if kind == "deal" else "",
         design,
     )
@@ -220,7 +220,7 @@ class Boards:
         self.max_deals = max_deals
         self.rules = parse_rules(plan.rules)
         self.lineups = np.array(lineups(plan.players))
-        self.equity = ClosedEquity(self.rules)
+        self.equity = MatchEquity(self.rules)
         self.root = board_root(plan.seed, plan.kind)
         self.clock = Clock()
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from agents import load
+from agents.equity import make_knots
 from chicago_env import BatchEnv, Rules
 from chicago_env.errors import SetupError
 from eval.equity import ClosedEquity, Deals, equity_gains
-from eval.solved_equity import SolvedEquity, make_knots, solve_equity
+from eval.solved_equity import SolvedEquity, solve_equity
 from train.deal_reward import DealLog, DealReward
 
 EQUITY = ClosedEquity(Rules())

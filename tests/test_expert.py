@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents import load
-from agents.equity import win_chance
+from agents.equity import closed_chance
 from agents.heuristics.solve import STACK, leader_takes_all, leader_takes_last
 from agents.heuristics.sweep import lead_sweep
 from agents.odds import unseen_of
@@ -182,9 +182,9 @@ def test_the_fifth_trick_is_planned_from_the_fourth(agent: object) -> None:
 # --- match equity ---
 
 
-def test_win_chances() -> None:
+def test_closed_chances() -> None:
     def chance(*scores: int, seat: int = 0) -> float:
-        return win_chance(np.array(scores, dtype=np.float64), len(scores), 52, seat)
+        return closed_chance(np.array(scores, dtype=np.float64), len(scores), 52, seat)
 
     assert chance(0, 0) == pytest.approx(0.5)
     assert chance(52, 51) == 1

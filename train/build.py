@@ -14,7 +14,7 @@ from chicago_env.notation import parse_rules
 from chicago_env.opponents import check_game
 from chicago_env.setup import MAX_DEALS
 from chicago_env.vector import BatchEnv
-from eval.equity import ClosedEquity
+from eval.equity import MatchEquity
 from train.config import TrainConfig
 from train.deal_reward import DealLog, DealReward
 from train.envs import SelfPlayVecEnv
@@ -78,7 +78,7 @@ def make_env(config: TrainConfig) -> SelfPlayVecEnv:
     reward = None
     if config.reward == "equity":
         logs = [DealLog(max(1, _LOGGED_DEALS // len(games)), players) for players, _ in games]
-        reward = DealReward([ClosedEquity(rules) for _, rules in games], kinds, logs if config.equity_rounds else ())
+        reward = DealReward([MatchEquity(rules) for _, rules in games], kinds, logs if config.equity_rounds else ())
     return SelfPlayVecEnv(batch, reward, scale=1 / config.points_scale if config.reward == "points" else 1.0)
 
 

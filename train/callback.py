@@ -15,7 +15,7 @@ from agents.networks import NetworkAgent
 from chicago_env.errors import CheckpointError, SetupError
 from chicago_env.notation import parse_rules
 from chicago_env.setup import check_int
-from eval.equity import ClosedEquity
+from eval.equity import MatchEquity
 from eval.ranking import rank
 from eval.solved_equity import solve_equity
 from eval.stats import Estimate
@@ -190,7 +190,7 @@ class RunCallback(BaseCallback):
         for kind, (log, (_, text)) in enumerate(zip(reward.logs, self.config.games, strict=True)):
             if len(log):
                 rules = parse_rules(text)
-                reward.use(self.model.env.batch, kind, solve_equity(log.deals(), ClosedEquity(rules), rules.target))
+                reward.use(self.model.env.batch, kind, solve_equity(log.deals(), MatchEquity(rules), rules.target))
         self.rounds = due
 
     def keep_snapshot(self, left: float) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.equity import win_chance
+from agents.equity import closed_chance
 from agents.heuristics.beliefs import write_belief
 from agents.heuristics.last_trick import last_trick_chance
 from agents.heuristics.reading import flag_at, hand_points, number_at, players, rule, score, target
@@ -76,7 +76,7 @@ def _chance(terms: Any, scores: Any) -> float:
         for seat in range(count):
             if barred >> seat & 1:
                 scores[seat] = min(scores[seat], goal - 1.0)
-    return win_chance(scores, count, goal, 0)
+    return closed_chance(scores, count, goal, 0)
 
 
 @jit

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.equity import win_chance
+from agents.equity import closed_chance
 from agents.heuristics.cardplay import playable
 from agents.search.habit_weights import CALL, CALL_FEATURES, KEEP, KEEP_FEATURES, NAME, PLAY, PLAY_FEATURES
 from agents.search.history import best_before, leader_of
@@ -183,16 +183,16 @@ def call_features(g: Any, s: int, hand: int, out: Any) -> None:
     for k in range(players):
         points[k] = g["scores"][k]
     target = int(g["r_target"])
-    now = win_chance(points, players, target, s)
+    now = closed_chance(points, players, target, s)
     points[s] += g["r_chicago_points"]
-    made = win_chance(points, players, target, s)
+    made = closed_chance(points, players, target, s)
     points[s] -= g["r_chicago_points"] + g["r_chicago_penalty"]
-    failed = win_chance(points, players, target, s)
+    failed = closed_chance(points, players, target, s)
     points[s] += g["r_chicago_penalty"]
     for k in range(players):
         if k != s:
             points[k] += _OTHERS
-    denied = win_chance(points, players, target, s)
+    denied = closed_chance(points, players, target, s)
     out[11] = made - now
     out[12] = failed - now
     out[13] = failed - denied

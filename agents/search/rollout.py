@@ -134,6 +134,7 @@ def play_out(raw: Any, states: Any, decks: Any, log: Any, ends: Any, at_once: An
         mask: (A,) int8, overwritten.
     """
     g = states[0]
+    dealer = int(g["dealer"])
     while g["phase"] != OVER and g["deal"] == deal:
         phase = int(g["phase"])
         if phase == PLAY and policy != EXPERT and is_solvable(g):
@@ -142,4 +143,4 @@ def play_out(raw: Any, states: Any, decks: Any, log: Any, ends: Any, at_once: An
         stage = int(g["trick"]) if phase == PLAY else int(g["round"])
         u = unit(key, (stage * 8 + phase) * 8 + int(g["to_act"]))
         flow.step(g, decks, policy_action(g, policy, u, scratch, row, mask), log)
-    seat_values(g, values[0])
+    seat_values(g, dealer, values[0])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.equity import win_chance
+from agents.equity import kind_of_game, write_chances
 from chicago_env import actions
 from chicago_env._jit import jit
 from chicago_env.bits import SUIT_CARDS, highest, lowest, popcount
@@ -37,14 +37,14 @@ def end_index(failed: int, breaker: int, last: int, two: int) -> int:
 
 
 @jit
-def seat_values(g: Any, out: Any) -> None:
-    """Writes each seat's chance to win the match, after a deal, into `out` (6,) float64."""
+def seat_values(g: Any, dealer: int, out: Any) -> None:
+    """Writes each seat's chance to win the match, after a deal, into `out` (6,) float64; `dealer` dealt that deal."""
     players = int(g["players"])
-    for s in range(players):
-        if g["winner"] >= 0:
+    if g["winner"] >= 0:
+        for s in range(players):
             out[s] = 1.0 if g["winner"] == s else 0.0
-        else:
-            out[s] = win_chance(g["scores"], players, int(g["r_target"]), s)
+    else:
+        write_chances(g["scores"], players, int(g["r_target"]), (dealer + 1) % players, kind_of_game(g), out)
 
 
 @jit
@@ -54,19 +54,20 @@ def _finish(raw: Any, states: Any, at: int, decks: Any, log: Any, out: Any) -> N
     `raw` are the bytes of `states`.
     """
     g = states[at]
+    dealer = int(g["dealer"])
     # as in the engine: a Chicago that failed in the very last trick, with nothing scored after a failure, ends the deal
     g["stage"] = 1 if not g["failed"] or g["r_failure"] else 4
     flow._after_tricks(g, decks, log)
     if g["phase"] != FOUR or g["stage"] == 0 or g["reason"]:
-        seat_values(g, out)
+        seat_values(g, dealer, out)
         return
     owner = int(g["to_act"])
     raw[at + 1] = raw[at]
     flow.step(states[at + 1], decks, actions.RESET, log)
     reset = np.zeros(SEATS)
-    seat_values(states[at + 1], reset)
+    seat_values(states[at + 1], dealer, reset)
     flow.step(g, decks, actions.POINTS, log)
-    seat_values(g, out)
+    seat_values(g, dealer, out)
     if reset[owner] > out[owner]:
         for s in range(SEATS):
             out[s] = reset[s]
@@ -108,7 +109,7 @@ def fill_ends(raw: Any, states: Any, decks: Any, log: Any, ends: Any, at_once: A
         if open_chicago:
             raw[1] = raw[0]
             if _fail(states[1], breaker, log):
-                seat_values(states[1], at_once[breaker])
+                seat_values(states[1], int(g["dealer"]), at_once[breaker])
     for failed in range(2):
         if failed and not open_chicago:
             break

@@ -1,0 +1,107 @@
+"""Makes `agents/equity.npy`: `python -m eval.make_equity`.
+
+For every preset and number of players, single deals from scores of all kinds are played by one agent in every seat, and the
+chances to win are solved from them (`eval.solved_equity`). What is there already serves where little was played, and for
+`heuristic:expert` as what it plays by; so a second round, with other agents, begins where the first one ended.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from agents import equity as tables
+from agents import load
+from agents.base import Agent
+from chicago_env.files import replacing
+from chicago_env.notation import parse_rules
+from chicago_env.setup import MatchSetup
+from eval.equity import ClosedEquity, Deals
+from eval.play import play_games
+from eval.solved_equity import solve_equity
+
+DEALS = {2: 100_000, 3: 120_000, 4: 150_000, 5: 100_000, 6: 100_000}
+"""Deals of each table, by number of players."""
+
+LOWEST_START = -20
+"""Start scores are drawn from here to below the target."""
+
+SEED = 1_000_033
+"""Of the deals: no result is likely to use it."""
+
+_PART = 8192  # deals at once
+
+
+def agent_for(players: int, preset: str) -> str:
+    """Who plays: the best network there is for a game, or the best heuristic."""
+    if players > 4:
+        return "heuristic:expert"
+    if preset == "open-card":
+        return "ppo-open-card"
+    return "ppo-2p-presets" if players == 2 else "ppo-all-canonical"
+
+
+def play_deals(agent: Agent, players: int, preset: str, deals: int, seed: int) -> Deals:
+    """Single deals with one agent in all seats.
+
+    Args:
+        agent: who plays.
+        players: number of seats.
+        preset: name of the rules.
+        deals: how many.
+        seed: of scores, dealers, cards and choices.
+    """
+    rules = parse_rules(preset)
+    rng = np.random.default_rng((seed, players, tables.KINDS.index(preset)))
+    before = rng.integers(LOWEST_START, rules.target, (deals, players))
+    dealers = rng.integers(players, size=deals)
+    after, winners = np.empty_like(before), np.empty(deals, dtype=np.int64)
+    for low in range(0, deals, _PART):
+        part = slice(low, min(low + _PART, deals))
+        numbers = np.arange(part.start, part.stop)
+        setups = [
+            MatchSetup(players, rules, seed + int(i), tuple(before[i].tolist()), int(dealers[i]), 1) for i in numbers
+        ]
+        games = play_games({"agent": agent}, setups, numbers, np.zeros((len(numbers), players), dtype=np.int64), seed)
+        after[part], winners[part] = before[part] + games.gains, games.winner
+    return Deals(before, after, dealers, winners)
+
+
+def make_table(players: int, preset: str, agent: str, deals: int, seed: int = SEED) -> np.ndarray:
+    """(K ** P, P) uint16 as `agents.equity` has it."""
+    rules = parse_rules(preset)
+    if rules.target != tables.TARGET:
+        raise AssertionError("the tables are for one target")
+    solved = solve_equity(play_deals(load(agent), players, preset, deals, seed), ClosedEquity(rules), rules.target)
+    chances = solved.table / np.maximum(solved.table.sum(axis=1, keepdims=True), 1e-9)
+    return np.asarray(np.rint(chances * tables.SCALE).astype(np.uint16))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--players", type=int, nargs="+", default=list(tables.KNOTS), help="only these tables")
+    parser.add_argument("--rules", nargs="+", default=list(tables.KINDS), help="only these tables")
+    parser.add_argument("--agent", help="who plays, instead of the best there is for each game")
+    parser.add_argument("--deals", type=int, help="deals of each table")
+    chosen = parser.parse_args(arguments)
+    parts = []
+    for players in tables.KNOTS:
+        for kind, preset in enumerate(tables.KINDS):
+            if players in chosen.players and preset in chosen.rules:
+                agent = chosen.agent or agent_for(players, preset)
+                deals = chosen.deals or DEALS[players]
+                table = make_table(players, preset, agent, deals)
+                sys.stdout.write(f"{players} players, {preset}: {deals} deals of {agent}\n")
+                sys.stdout.flush()
+            else:
+                table = np.rint(tables.table_of(players, kind) * tables.SCALE).astype(np.uint16)
+            parts.append(table.ravel())
+    with replacing(tables.FILE) as file:
+        np.save(file, np.concatenate(parts))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
