@@ -101,8 +101,8 @@ def kind_of_game(g: Any) -> int:
 
 
 @jit
-def write_chances(scores: Any, count: int, target: int, dealer: int, kind: int, out: Any) -> None:
-    """Writes each seat's chance to win the match, before a deal.
+def win_chance(scores: Any, count: int, target: int, dealer: int, kind: int, seat: int) -> float:
+    """A seat's chance to win the match, before a deal.
 
     Args:
         scores: (count,) or longer, whole numbers.
@@ -110,20 +110,18 @@ def write_chances(scores: Any, count: int, target: int, dealer: int, kind: int, 
         target: score at which the match can be won; who has it wins, of several the one with most.
         dealer: seat that deals.
         kind: of the rules, see `kind_of`.
-        out: (count,) or longer float64, written; the chances add up to 1.
+        seat: whose chance.
     """
-    best, others = scores[0], 0
+    best, others = scores[seat], 0
     for s in range(count):
         best = max(best, scores[s])
-        out[s] = 0.0
     if best >= target:
+        if scores[seat] < best:
+            return 0.0
         for s in range(count):
             others += int(scores[s] == best)
-        for s in range(count):
-            if scores[s] == best:
-                out[s] = 1.0 / others
-        return
-    size = int(_SIZES[count - 2])
+        return 1.0 / others
+    size, own = int(_SIZES[count - 2]), (seat - dealer) % count
     table = int(_STARTS[count - 2]) + kind * size**count * count
     total = 0.0
     for corner in range(1 << count):
@@ -135,14 +133,20 @@ def write_chances(scores: Any, count: int, target: int, dealer: int, kind: int, 
             up = corner >> axis & 1
             index = index * size + low + up
             weight *= place - low if up else 1 - (place - low)
-        if weight > 0:
-            for axis in range(count):
-                at = table + index * count + axis
-                chance = weight * (_FEW[at] if at < _MOST else _MANY[at - _MOST])
-                out[(dealer + axis) % count] += chance
-                total += chance
-    for s in range(count):
-        out[s] /= total
+        at = table + index * count + own
+        total += weight * (_FEW[at] if at < _MOST else _MANY[at - _MOST])
+    return total / SCALE
+
+
+@jit
+def write_chances(scores: Any, count: int, target: int, dealer: int, kind: int, out: Any) -> None:
+    """Writes the chances of all seats, which add up to 1, into `out` (count,) or longer float64; see `win_chance`."""
+    total = 0.0
+    for seat in range(count):
+        out[seat] = win_chance(scores, count, target, dealer, kind, seat)
+        total += out[seat]
+    for seat in range(count):
+        out[seat] /= total
 
 
 @jit
