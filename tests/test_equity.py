@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
+from agents import equity as tables
 from agents import load
-from agents.equity import make_knots
-from chicago_env import BatchEnv, Rules
+from agents.equity import make_knots, win_chance, write_chances
+from chicago_env import BatchEnv, Rules, parse_rules
 from chicago_env.errors import SetupError
-from eval.equity import ClosedEquity, Deals, equity_gains
+from chicago_env.game import new_states
+from chicago_env.setup import MatchSetup
+from eval.equity import ClosedEquity, Deals, MatchEquity, equity_gains
+from eval.make_equity import agent_for, main, play_deals
 from eval.solved_equity import SolvedEquity, solve_equity
 from train.deal_reward import DealLog, DealReward
 
@@ -106,6 +110,93 @@ def test_rows_with_other_numbers_of_players() -> None:
         np.testing.assert_allclose(rewards.sum(axis=1), 0, atol=1e-6)
         paid += np.abs(rewards)
     assert (paid > 0).tolist() == [[seat < seats for seat in range(4)] for seats in batch.seats]
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", tables.KINDS)
+@pytest.mark.parametrize("players", range(2, 7))
+def test_tables_are_read_as_they_were_solved(players, preset) -> None:
+    rules = parse_rules(preset)
+    table = tables.table_of(players, tables.KINDS.index(preset))
+    assert table.shape == (tables.KNOTS[players] ** players, players)
+    np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-4)
+    rng = np.random.default_rng(players)
+    scores = rng.integers(-60, 52, (200, players))
+    dealers, count = rng.integers(players, size=200), np.full(200, players)
+    found = MatchEquity(rules).chances(scores, count, dealers)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    solved = SolvedEquity(make_knots(52, players), table).chances(scores, count, dealers)
+    np.testing.assert_allclose(found, solved, atol=1e-4)
+    for row, dealer, chances in zip(scores[:20], dealers, found, strict=False):
+        kind = tables.kind_of_rules(rules)
+        one = [win_chance(row, players, 52, int(dealer), kind, seat) for seat in range(players)]
+        np.testing.assert_allclose(one, chances, atol=1e-4)
+
+
+def test_who_has_the_target_has_won() -> None:
+    found = np.full(6, np.nan)
+    for scores, expected in [
+        ((52, 51, 3), [1, 0, 0]),
+        ((52, 53, 3), [0, 1, 0]),
+        ((53, 53, 60), [0, 0, 1]),
+        ((53, 7, 53), [0.5, 0, 0.5]),
+    ]:
+        write_chances(np.array(scores), 3, 52, 1, 0, found)
+        assert found[:3].tolist() == expected
+    write_chances(np.array([52, 51, 3]), 3, 60, 1, 0, found)
+    assert found[:3].min() > 0
+
+
+def test_with_another_target_scores_count_by_what_they_lack() -> None:
+    near, far = MatchEquity(parse_rules("race+target=30")), MatchEquity(parse_rules("race"))
+    rows, two, dealers = np.array([[20, 4], [29, -3]]), np.array([2, 2]), np.array([0, 1])
+    np.testing.assert_array_equal(near.chances(rows, two, dealers), far.chances(rows + 22, two, dealers))
+    assert near.digest != far.digest
+
+
+def test_rules_have_the_table_of_the_preset_most_like_them() -> None:
+    for rules, kind in [
+        *((preset, preset) for preset in tables.KINDS),
+        ("pagat+finish=first_past", "race"),
+        ("race+finish=end_of_deal", "pagat"),
+        ("family+open_card=yes", "open-card"),
+        ("pagat+chicago=no", "family"),
+    ]:
+        assert tables.KINDS[tables.kind_of_rules(parse_rules(rules))] == kind
+        state = new_states([MatchSetup(2, parse_rules(rules), 1)])[0]
+        assert tables.KINDS[tables.kind_of_game(state)] == kind
+
+
+def test_a_lead_near_the_end_is_worth_less_than_a_formula_says() -> None:
+    """As whole matches show: see docs/evaluation.md."""
+    rows, two, dealers = np.array([[48, 20], [48, 20]]), np.array([2, 2]), np.array([0, 1])
+    assert EQUITY.chances(rows, two, dealers)[:, 0].min() > 0.95
+    for preset in ("pagat", "race"):
+        found = MatchEquity(parse_rules(preset)).chances(rows, two, dealers)[:, 0]
+        assert 0.6 < found.min() <= found.max() < 0.85
+
+
+def test_deals_for_the_tables_are_played(tmp_path, monkeypatch) -> None:
+    deals = play_deals(load("heuristic:novice"), 3, "race", 300, 5)
+    assert deals.before.shape == deals.after.shape == (300, 3)
+    assert deals.before.min() < 0 < deals.before.max() < 52
+    assert set(deals.dealers) == {0, 1, 2}
+    won = deals.winners >= 0
+    assert 0 < won.sum() < 300
+    assert (deals.after[won, deals.winners[won]] >= 52).all()
+    file = tmp_path / "equity.npy"
+    monkeypatch.setattr(tables, "FILE", file)
+    assert main(["--players", "2", "--rules", "race", "--agent", "heuristic:novice", "--deals", "500"]) == 0
+    made, old = np.load(file), tables._TABLE
+    changed = np.flatnonzero(made != old)
+    size = tables.table_size(2)
+    assert len(made) == len(old)
+    assert size <= changed.min() <= changed.max() < 2 * size  # the second table
+    assert {agent_for(players, preset) for players in (2, 4, 6) for preset in tables.KINDS} == {
+        "heuristic:expert", "ppo-open-card", "ppo-2p-presets", "ppo-all-canonical",
+    }  # fmt: skip
 
 
 # --- solved from deals ------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from agents.equity import win_chance
+from agents.equity import kind_of_game, write_chances
 from agents.search.tricks import ENDS, is_solvable, solve
 from chicago_env.game import NO_LOG
 from chicago_env.kernels import single
@@ -21,10 +21,12 @@ RULES = (*RULE_SETS, "pagat+chicago_from=0+two_doubles=yes", "family+breaker=8+t
 
 def values_of(states: np.ndarray) -> list[float]:
     g = states[0]
-    players = int(g["players"])
+    players, chances = int(g["players"]), np.zeros(6)
     if g["winner"] >= 0:
         return [float(g["winner"] == s) for s in range(players)]
-    return [win_chance(g["scores"], players, int(g["r_target"]), s) for s in range(players)]
+    second = (int(g["first_dealer"]) + 1) % players  # positions are of the first deal
+    write_chances(g["scores"], players, int(g["r_target"]), second, kind_of_game(g), chances)
+    return chances[:players].tolist()
 
 
 def brute(states: np.ndarray, deal: int, nodes: list[int]) -> list[float]:
