@@ -1,4 +1,4 @@
-"""Makes `agents/equity.npy`: `python -m eval.make_equity`.
+"""Makes `agents/equity.npy`, `python -m eval.make_equity`; `python -m eval.make_equity --check` compares it with whole matches.
 
 For every preset and number of players, single deals from scores of all kinds are played by one agent in every seat, and the
 chances to win are solved from them (`eval.solved_equity`). What is there already serves where little was played, and for
@@ -17,7 +17,7 @@ from agents.base import Agent
 from chicago_env.files import replacing
 from chicago_env.notation import parse_rules
 from chicago_env.setup import MatchSetup
-from eval.equity import ClosedEquity, Deals
+from eval.equity import ClosedEquity, Deals, MatchEquity
 from eval.play import play_games
 from eval.solved_equity import solve_equity
 
@@ -29,6 +29,9 @@ LOWEST_START = -20
 
 SEED = 1_000_033
 """Of the deals: no result is likely to use it."""
+
+SCORES, MATCHES = ((20, 0), (10, 45), (48, 20), (33, 48), (40, 48), (48, 48)), 4000
+"""From where matches are played for `--check`, and how many from each."""
 
 _PART = 8192  # deals at once
 
@@ -78,6 +81,33 @@ def make_table(players: int, preset: str, agent: str, deals: int, seed: int = SE
     return np.asarray(np.rint(chances * tables.SCALE).astype(np.uint16))
 
 
+def compare(agents: Sequence[str], preset: str = "pagat", matches: int = MATCHES) -> str:
+    """What share of matches from `SCORES` the first of two seats wins, by formula, by table, and with an agent in both seats.
+
+    A row of the table (Markdown) for each pair of scores and dealer.
+    """
+    rules, numbers = parse_rules(preset), np.arange(matches)
+    rows = [["scores", "first deal by", "formula", "table", *agents]]
+    for scores in SCORES:
+        for dealer in range(2):
+            one = np.array([scores]), np.array([2]), np.array([dealer])
+            chances = [equity.chances(*one)[0, 0] for equity in (ClosedEquity(rules), MatchEquity(rules))]
+            row = [
+                "–".join(map(str, scores)),
+                ("the first", "the second")[dealer],
+                *(f"{100 * c:.1f}" for c in chances),
+            ]
+            for agent in agents:
+                setups = [MatchSetup(2, rules, SEED + int(i), scores, dealer) for i in numbers]
+                seats = np.zeros((matches, 2), dtype=np.int64)
+                games = play_games({agent: load(agent)}, setups, numbers, seats, SEED)
+                wins = games.winner == 0
+                row.append(f"{100 * wins.mean():.1f} ± {196 * wins.std() / np.sqrt(matches):.1f}")
+            rows.append(row)
+    rows.insert(1, ["---"] * len(rows[0]))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -85,7 +115,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rules", nargs="+", default=list(tables.KINDS), help="only these tables")
     parser.add_argument("--agent", help="who plays, instead of the best there is for each game")
     parser.add_argument("--deals", type=int, help="deals of each table")
+    parser.add_argument(
+        "--check", action="store_true", help="compare with whole matches at two players, and make nothing"
+    )
     chosen = parser.parse_args(arguments)
+    if chosen.check:
+        sys.stdout.write(compare(["ppo-2p-presets", "heuristic:expert"]))
+        return 0
     parts = []
     for players in tables.KNOTS:
         for kind, preset in enumerate(tables.KINDS):

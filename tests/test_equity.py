@@ -10,6 +10,7 @@ from chicago_env import BatchEnv, Rules, parse_rules
 from chicago_env.errors import SetupError
 from chicago_env.game import new_states
 from chicago_env.setup import MatchSetup
+from eval import make_equity
 from eval.equity import ClosedEquity, Deals, MatchEquity, equity_gains
 from eval.make_equity import agent_for, main, play_deals
 from eval.solved_equity import SolvedEquity, solve_equity
@@ -197,6 +198,19 @@ def test_deals_for_the_tables_are_played(tmp_path, monkeypatch) -> None:
     assert {agent_for(players, preset) for players in (2, 4, 6) for preset in tables.KINDS} == {
         "heuristic:expert", "ppo-open-card", "ppo-2p-presets", "ppo-all-canonical",
     }  # fmt: skip
+
+
+def test_tables_are_compared_with_matches(monkeypatch) -> None:
+    monkeypatch.setattr(make_equity, "SCORES", ((48, 20), (0, 51)))
+    lines = make_equity.compare(["random"], "race", 200).splitlines()
+    assert len(lines) == 6
+    cells = [cell.strip() for cell in lines[2].strip("|").split("|")]
+    assert cells[:4] == ["48–20", "the first", "96.8", f"{100 * race_chance((48, 20), 0):.1f}"]
+    assert 50 < float(cells[4].split(" ± ")[0]) <= 100
+
+
+def race_chance(scores: tuple[int, int], dealer: int) -> float:
+    return float(MatchEquity(parse_rules("race")).chances(np.array([scores]), np.array([2]), np.array([dealer]))[0, 0])
 
 
 # --- solved from deals ------------------------------------------------------------------------------------------------
