@@ -16,6 +16,8 @@ from chicago_env import BatchEnv, Game, Rules, parse_rules
 from chicago_env.errors import SetupError
 from chicago_env.game import cards_of
 from chicago_env.layout import CARDS, OBSERVATION_SIZE
+from chicago_env.state import PHASES, STATE
+from eval import belief_figures
 from eval.equity import ClosedEquity
 from tests.hidden_cards import seen_by, strong
 from train.build import begin_with, make_model
@@ -250,3 +252,34 @@ def test_a_run_may_begin_with_a_checkpoint_with_or_without_it(tmp_path) -> None:
                     )
                 elif ours:
                     assert torch.equal(model.policy.net.location_head.weight, before["location_head.weight"])
+
+
+# --- how good beliefs are ---------------------------------------------------------------------------------------------
+
+
+def test_beliefs_are_measured_card_by_card() -> None:
+    found = belief_figures.surprises(make_agent(gain=1.0), 2, "pagat", 4, 40, 3)
+    size = len(found["kind"])
+    assert {"exchange", "play"} <= set(found["kind"]) <= set(PHASES)
+    for name in (belief_figures.SIZES, belief_figures.HEAD, belief_figures.HEAD_WORLDS, belief_figures.HABIT_WORLDS):
+        assert found[name].shape == (size,)
+        assert (found[name] >= 0).all()
+        assert np.isfinite(found[name]).all()
+    # of 47 unseen cards 5 are in the other hand
+    assert found[belief_figures.SIZES][0] == pytest.approx(-(5 / 47 * np.log(5 / 47) + 42 / 47 * np.log(42 / 47)))
+    lines = belief_figures.table(found).splitlines()
+    assert sum(int(line.split("|")[2]) for line in lines[2:]) == size
+
+
+def test_shares_of_worlds_are_probabilities() -> None:
+    worlds = np.zeros(3, dtype=STATE)
+    worlds["hand"][:, 1] = [1, 1, 2]
+    found = belief_figures.shares(worlds, 2)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    np.testing.assert_allclose(found[:3, 1], [2.5 / 4, 1.5 / 4, 0.5 / 4])
+
+
+def test_a_network_without_a_head_has_no_beliefs_to_measure(capsys) -> None:
+    with pytest.raises(SystemExit):
+        belief_figures.main(["ppo-2p"])
+    assert "ppo-2p has no location head" in capsys.readouterr().err
