@@ -101,6 +101,21 @@ def kind_of_game(g: Any) -> int:
 
 
 @jit
+def _share(scores: Any, count: int, target: int, seat: int) -> float:
+    """A seat's share in the win where somebody has the target: who has most wins. -1 where nobody has it."""
+    best, others = scores[seat], 0
+    for s in range(count):
+        best = max(best, scores[s])
+    if best < target:
+        return -1.0
+    if scores[seat] < best:
+        return 0.0
+    for s in range(count):
+        others += int(scores[s] == best)
+    return 1.0 / others
+
+
+@jit
 def win_chance(scores: Any, count: int, target: int, dealer: int, kind: int, seat: int) -> float:
     """A seat's chance to win the match, before a deal.
 
@@ -112,15 +127,9 @@ def win_chance(scores: Any, count: int, target: int, dealer: int, kind: int, sea
         kind: of the rules, see `kind_of`.
         seat: whose chance.
     """
-    best, others = scores[seat], 0
-    for s in range(count):
-        best = max(best, scores[s])
-    if best >= target:
-        if scores[seat] < best:
-            return 0.0
-        for s in range(count):
-            others += int(scores[s] == best)
-        return 1.0 / others
+    share = _share(scores, count, target, seat)
+    if share >= 0:
+        return share
     size, own = int(_SIZES[count - 2]), (seat - dealer) % count
     table = int(_STARTS[count - 2]) + kind * size**count * count
     total = 0.0
@@ -163,15 +172,12 @@ def closed_chance(scores: Any, count: int, target: int, seat: int) -> float:
         target: as there.
         seat: whose chance.
     """
-    best, others = scores[seat], 0
+    share = _share(scores, count, target, seat)
+    if share >= 0:
+        return share
+    best = scores[seat]
     for s in range(count):
         best = max(best, scores[s])
-    if best >= target:
-        if scores[seat] < best:
-            return 0.0
-        for s in range(count):
-            others += int(scores[s] == best)
-        return 1.0 / others
     deals = 1.0 + (target - best) / POINTS_PER_DEAL
     scale = LOGISTIC / (SPREAD_PER_DEAL * np.sqrt(deals))
     total = 0.0
