@@ -61,9 +61,7 @@ _PLACES = _places()
 _SIZES = np.array([KNOTS[n] for n in KNOTS])
 _STARTS = np.cumsum([0, *(table_size(n) * len(KINDS) for n in KNOTS)])
 _TABLE = np.load(FILE, allow_pickle=False)
-_MOST = int(
-    _STARTS[-2]
-)  # where the tables for most players begin: code with arrays of over a megabyte cannot be cached
+_MOST = int(_STARTS[-2])  # where the tables for most players begin: numba caches no code with arrays of over a megabyte
 _FEW, _MANY = _TABLE[:_MOST], _TABLE[_MOST:]
 
 

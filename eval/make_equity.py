@@ -1,8 +1,8 @@
 """Makes `agents/equity.npy`, `python -m eval.make_equity`; `python -m eval.make_equity --check` compares it with whole matches.
 
 For every preset and number of players, single deals from scores of all kinds are played by one agent in every seat, and the
-chances to win are solved from them (`eval.solved_equity`). What is there already serves where little was played, and for
-`heuristic:expert` as what it plays by; so a second round, with other agents, begins where the first one ended.
+chances to win are solved from them (`eval.solved_equity`). Where little was played a formula speaks, `eval.equity.ClosedEquity`.
+Tables that are not asked for stay as they are.
 """
 
 import argparse
@@ -74,8 +74,7 @@ def play_deals(agent: Agent, players: int, preset: str, deals: int, seed: int) -
 def make_table(players: int, preset: str, agent: str, deals: int, seed: int = SEED) -> np.ndarray:
     """(K ** P, P) uint16 as `agents.equity` has it."""
     rules = parse_rules(preset)
-    if rules.target != tables.TARGET:
-        raise AssertionError("the tables are for one target")
+    assert rules.target == tables.TARGET
     solved = solve_equity(play_deals(load(agent), players, preset, deals, seed), ClosedEquity(rules), rules.target)
     chances = solved.table / np.maximum(solved.table.sum(axis=1, keepdims=True), 1e-9)
     return np.asarray(np.rint(chances * tables.SCALE).astype(np.uint16))
@@ -111,8 +110,12 @@ def compare(agents: Sequence[str], preset: str = "pagat", matches: int = MATCHES
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--players", type=int, nargs="+", default=list(tables.KNOTS), help="only these tables")
-    parser.add_argument("--rules", nargs="+", default=list(tables.KINDS), help="only these tables")
+    parser.add_argument(
+        "--players", type=int, nargs="+", choices=tables.KNOTS, default=list(tables.KNOTS), help="only these tables"
+    )
+    parser.add_argument(
+        "--rules", nargs="+", choices=tables.KINDS, default=list(tables.KINDS), help="only these tables"
+    )
     parser.add_argument("--agent", help="who plays, instead of the best there is for each game")
     parser.add_argument("--deals", type=int, help="deals of each table")
     parser.add_argument(

@@ -200,6 +200,14 @@ def test_deals_for_the_tables_are_played(tmp_path, monkeypatch) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("options", [["--players", "7"], ["--rules", "nosuch"]])
+def test_tables_that_there_are_not_are_not_made(options, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tables, "FILE", tmp_path / "equity.npy")
+    with pytest.raises(SystemExit):
+        main(options)
+    assert not tables.FILE.exists()
+
+
 def test_tables_are_compared_with_matches(monkeypatch) -> None:
     monkeypatch.setattr(make_equity, "SCORES", ((48, 20), (0, 51)))
     lines = make_equity.compare(["random"], "race", 200).splitlines()

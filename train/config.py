@@ -48,7 +48,7 @@ class TrainConfig:
     """Reward: the change of the chance to win the match in single deals from sampled scores; the points of such deals;
     or the win of whole matches."""
     equity_rounds: int = 0
-    """Times, evenly spread, that the chance to win is solved anew from the run's own last deals; a formula before."""
+    """Times, evenly spread, that the chance to win is solved anew from the run's own last deals; that of rankings before."""
     hidden: tuple[int, ...] = (512, 256)
     """Widths of the hidden layers."""
     suits: Literal["given", "canonical"] = "given"
