@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.base import Agent
 from eval.boards import KINDS, Kind
+from eval.faults import logs_of
 from eval.jobs import Job, jobs_of, play_job
 from eval.plan import Plan
 from eval.play import Clock, Games
@@ -55,6 +57,7 @@ class Event:
 
     Attributes:
         clock: how long agents thought.
+        logs: standard error of programs that played, by name of the agent: a file for each process.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Event:
         """Takes what to play, and where to; `rows` games are one piece. Finds out what is there already."""
         self.plan = plan
         self.clock = Clock()
+        self.logs: dict[str, set[Path]] = {}
         self._store = store
         self._on_progress = on_progress
         self._on_record = on_record
@@ -106,6 +110,8 @@ class Event:
                     self._keep(job, games)
                 else:
                     self._play_here(agents, job)
+            for name, logs in pool.logs.items():
+                self.logs.setdefault(name, set()).update(logs)
 
     def _play_here(self, agents: Mapping[str, Agent], job: Job) -> None:
         faults = self._store.faults_before(self.plan.seed, job.unit.kind, job.unit.low)
@@ -114,7 +120,10 @@ class Event:
         def on_finished(finished: int) -> None:
             self._tell(job, finished)
 
-        self._keep(job, play_job(self.plan, agents, job, self.clock, on_finished))
+        games = play_job(self.plan, agents, job, self.clock, on_finished)
+        for name, log in logs_of(agents).items():
+            self.logs.setdefault(name, set()).add(log)
+        self._keep(job, games)
 
     def _stands(self, games: Games, before: Mapping[str, int]) -> bool:
         """Whether games that were played without regard to faults in earlier units ended as with it."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -65,6 +66,12 @@ def faults_text(names: Iterable[str], faults: Sequence[Recorded]) -> list[str]:
             times = "once" if len(mine) == 1 else f"{len(mine)} times"
             lines.append(f"{name} failed {times} ({counts}), first: {mine[0].reason}")
     return lines
+
+
+def logs_of(agents: Mapping[str, Agent]) -> dict[str, Path]:
+    """Where the standard error of programs is kept, by name of the agent; those that said nothing are left out."""
+    logs = {name: getattr(agent, "log", None) for name, agent in agents.items()}
+    return {name: log for name, log in logs.items() if isinstance(log, Path) and log.exists() and log.stat().st_size}
 
 
 class Referee:

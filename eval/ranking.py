@@ -138,6 +138,7 @@ class Prepared(NamedTuple):
         anchor: the agent whose rating is 0.
         rows: games in lock-step.
         workers: processes.
+        logs: standard error of programs that played, by name of the agent, a file for each process; filled by `rank`.
     """
 
     plan: Plan
@@ -145,6 +146,7 @@ class Prepared(NamedTuple):
     anchor: str
     rows: int
     workers: int
+    logs: dict[str, set[Path]]
 
     def rank(
         self,
@@ -164,6 +166,7 @@ class Prepared(NamedTuple):
         started = time.perf_counter()
         event = Event(self.plan, store, rows=self.rows, on_progress=progress, on_record=on_record)
         event.play(self.agents, self.workers)
+        self.logs.update(event.logs)
         speeds = {name: event.clock.speed(name) for name in self.plan.names}
         return ranking_of(store, anchor=self.anchor, speeds=speeds, seconds=time.perf_counter() - started)
 
@@ -197,7 +200,7 @@ def prepare(
                 raise SetupError(
                     f"agents[{entrant.name!r}]: worker processes need agents given as text, as agents.load takes it"
                 )
-    return Prepared(made, loaded, check_anchor(anchor, made.names), rows, workers)
+    return Prepared(made, loaded, check_anchor(anchor, made.names), rows, workers, {})
 
 
 def ranking_of(

@@ -12,16 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
 from chicago_env.errors import ChicagoError
 from chicago_env.pool import default_threads
+from eval.faults import logs_of
 from eval.jobs import Job, play_job
 from eval.plan import Plan
 from eval.play import Clock, Games
 
-MAX_WORKERS = 256
 _DEATHS = 2
 """Times that a job may cost a worker its life; the next time ends the event."""
 
@@ -72,12 +73,17 @@ def _interrupts_later() -> Iterator[None]:
 
 
 class Workers:
-    """Processes that play jobs. Used in a `with` block, at whose end none of them is left."""
+    """Processes that play jobs. Used in a `with` block, at whose end none of them is left.
+
+    Attributes:
+        logs: standard error of the programs that play, by name of the agent: a file for each process that had one.
+    """
 
     def __init__(self, plan: Plan, count: int) -> None:
         self._plan = plan
         self._count = count
         self._workers: list[_Worker] = []
+        self.logs: dict[str, set[Path]] = {}
 
     def __enter__(self) -> "Workers":
         return self
@@ -125,8 +131,10 @@ class Workers:
                     worker.finished = values[0]
                 else:
                     assert worker.job is not None
-                    finished[worker.job], seconds, decisions = values
+                    finished[worker.job], seconds, decisions, logs = values
                     _count(clock, seconds, decisions)
+                    for name, log in logs.items():
+                        self.logs.setdefault(name, set()).add(log)
                     worker.job, worker.finished = None, 0
                 self._report(jobs, finished, on_progress)
             while given in finished:
@@ -181,7 +189,7 @@ def _work(pipe: Connection, plan: Plan, count: int) -> None:
         while True:
             _, job = pipe.recv()
             games = play_job(plan, agents, job, clock, _Reporter(pipe))
-            pipe.send(("played", games, clock.seconds, clock.decisions))
+            pipe.send(("played", games, clock.seconds, clock.decisions, logs_of(agents)))
             # what was sent is counted; the first call of each agent stays out of it
             clock.seconds = dict.fromkeys(clock.seconds, 0.0)
             clock.decisions = dict.fromkeys(clock.decisions, 0)

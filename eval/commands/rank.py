@@ -3,7 +3,6 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import tyro
@@ -92,7 +91,6 @@ def run(config: Config) -> int:
         write_records(config.records, config.store)
     show(ranking, json=config.json, out=config.out)
     for name in dict.fromkeys(fault.agent for fault in ranking.faults):
-        log = getattr(prepared.agents[name], "log", None)
-        if isinstance(log, Path) and log.exists() and log.stat().st_size:
+        for log in sorted(prepared.logs.get(name, ())):
             print(f"standard error of {name}: {log}", file=sys.stderr)
     return OK

@@ -222,14 +222,33 @@ def test_a_program_that_cannot_greet_is_refused_before_anything_is_played(tmp_pa
     assert processes_with(str(tmp_path)) == []
 
 
+COMPLAINS = (
+    "import sys\nsys.stderr.write('oh no\\n')\nfor line in sys.stdin:\n"
+    "    hello = 'hello' in line\n"
+    '    print(\'{"type":"hello","protocol":1,"name":"x","version":"1"}\' if hello else \'x\', flush=True)\n'
+)
+"""A bot that greets, writes to its standard error and answers nonsense."""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_ranking_names_the_logs_of_programs_that_failed(workers: int, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / "bot.py").write_text(COMPLAINS)
+    spec = f"exec:{PYTHON} {tmp_path / 'bot.py'}"
+    words = ["--boards", "2", "--matches", "0", "--rows", "2", "--workers", str(workers)]
+    assert run(["eval", "rank", spec, "random", *words]) == 0
+    said = capsys.readouterr().err.splitlines()
+    told = [line.rpartition(": ")[2] for line in said if line.startswith(f"standard error of {spec}: ")]
+    # which of two processes plays what is chance: one may have had nothing to do
+    assert 1 <= len(set(told)) == len(told) <= workers
+    for log in told:
+        assert set(Path(log).read_text().split("\n")) == {"oh no", ""}
+
+
 def test_an_error_names_the_line_and_the_log(tmp_path) -> None:
     log = tmp_path / "log"
-    code = (
-        "import sys\nsys.stderr.write('oh no\\n')\nfor line in sys.stdin:\n"
-        "    hello = 'hello' in line\n"
-        '    print(\'{"type":"hello","protocol":1,"name":"x","version":"1"}\' if hello else \'x\', flush=True)\n'
-    )
-    bot = BotAgent([sys.executable, "-c", code], log=str(log), name="bot")
+    bot = BotAgent([sys.executable, "-c", COMPLAINS], log=str(log), name="bot")
     observation, mask = Game(2, "pagat", seed=1).observe()
     with pytest.raises(AgentError) as caught:
         bot.act(observation[None], mask[None], np.random.default_rng(1))
