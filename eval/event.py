@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.base import Agent
 from eval.boards import KINDS, Kind
-from eval.faults import logs_of
+from eval.faults import Logs, add_logs, logs_of
 from eval.jobs import Job, jobs_of, play_job
 from eval.plan import Plan
 from eval.play import Clock, Games
@@ -72,7 +71,7 @@ class Event:
         """Takes what to play, and where to; `rows` games are one piece. Finds out what is there already."""
         self.plan = plan
         self.clock = Clock()
-        self.logs: dict[str, set[Path]] = {}
+        self.logs: Logs = {}
         self._store = store
         self._on_progress = on_progress
         self._on_record = on_record
@@ -105,13 +104,11 @@ class Event:
             if callable(close):
                 close()
         with Workers(self.plan, min(workers, len(self._jobs))) as pool:
-            for job, games in pool.play(self._jobs, self.clock, self._tell):
+            for job, games in pool.play(self._jobs, self.clock, self.logs, self._tell):
                 if self._stands(games, self._store.faults_before(self.plan.seed, job.unit.kind, job.unit.low)):
                     self._keep(job, games)
                 else:
                     self._play_here(agents, job)
-            for name, logs in pool.logs.items():
-                self.logs.setdefault(name, set()).update(logs)
 
     def _play_here(self, agents: Mapping[str, Agent], job: Job) -> None:
         faults = self._store.faults_before(self.plan.seed, job.unit.kind, job.unit.low)
@@ -121,8 +118,7 @@ class Event:
             self._tell(job, finished)
 
         games = play_job(self.plan, agents, job, self.clock, on_finished)
-        for name, log in logs_of(agents).items():
-            self.logs.setdefault(name, set()).add(log)
+        add_logs(self.logs, logs_of(agents))
         self._keep(job, games)
 
     def _stands(self, games: Games, before: Mapping[str, int]) -> bool:

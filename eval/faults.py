@@ -68,10 +68,20 @@ def faults_text(names: Iterable[str], faults: Sequence[Recorded]) -> list[str]:
     return lines
 
 
-def logs_of(agents: Mapping[str, Agent]) -> dict[str, Path]:
-    """Where the standard error of programs is kept, by name of the agent; those that said nothing are left out."""
+Logs = dict[str, set[Path]]
+"""Standard error of programs that played, by name of the agent: a file for each process that had one."""
+
+
+def logs_of(agents: Mapping[str, Agent]) -> Logs:
+    """Where the standard error of programs in this process is kept; those that said nothing are left out."""
     logs = {name: getattr(agent, "log", None) for name, agent in agents.items()}
-    return {name: log for name, log in logs.items() if isinstance(log, Path) and log.exists() and log.stat().st_size}
+    return {name: {log} for name, log in logs.items() if isinstance(log, Path) and log.exists() and log.stat().st_size}
+
+
+def add_logs(logs: Logs, more: Logs) -> None:
+    """Adds the files of `more` to `logs`."""
+    for name, files in more.items():
+        logs.setdefault(name, set()).update(files)
 
 
 class Referee:

@@ -19,6 +19,7 @@ from eval.boards import KINDS, Kind, board_root, make_board
 from eval.cycles import clear_wins, cycles_of
 from eval.equity import MatchEquity, equity_gains
 from eval.event import Event, OnProgress, OnRecord, Progress
+from eval.faults import Logs, add_logs
 from eval.placements import places_of, plackett_luce
 from eval.plan import DEFAULT_ROWS, MAX_ROWS, Plan, check_agents, check_anchor, check_plan
 from eval.ratings import Rating, bradley_terry
@@ -146,7 +147,7 @@ class Prepared(NamedTuple):
     anchor: str
     rows: int
     workers: int
-    logs: dict[str, set[Path]]
+    logs: Logs
 
     def rank(
         self,
@@ -166,7 +167,7 @@ class Prepared(NamedTuple):
         started = time.perf_counter()
         event = Event(self.plan, store, rows=self.rows, on_progress=progress, on_record=on_record)
         event.play(self.agents, self.workers)
-        self.logs.update(event.logs)
+        add_logs(self.logs, event.logs)
         speeds = {name: event.clock.speed(name) for name in self.plan.names}
         return ranking_of(store, anchor=self.anchor, speeds=speeds, seconds=time.perf_counter() - started)
 

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
 from chicago_env.errors import ChicagoError
 from chicago_env.pool import default_threads
-from eval.faults import logs_of
+from eval.faults import Logs, add_logs, logs_of
 from eval.jobs import Job, play_job
 from eval.plan import Plan
 from eval.play import Clock, Games
@@ -73,17 +72,12 @@ def _interrupts_later() -> Iterator[None]:
 
 
 class Workers:
-    """Processes that play jobs. Used in a `with` block, at whose end none of them is left.
-
-    Attributes:
-        logs: standard error of the programs that play, by name of the agent: a file for each process that had one.
-    """
+    """Processes that play jobs. Used in a `with` block, at whose end none of them is left."""
 
     def __init__(self, plan: Plan, count: int) -> None:
         self._plan = plan
         self._count = count
         self._workers: list[_Worker] = []
-        self.logs: dict[str, set[Path]] = {}
 
     def __enter__(self) -> "Workers":
         return self
@@ -93,12 +87,15 @@ class Workers:
             worker.stop()
         self._workers = []
 
-    def play(self, jobs: Sequence[Job], clock: Clock, on_progress: OnProgress) -> Iterator[tuple[Job, Games]]:
+    def play(
+        self, jobs: Sequence[Job], clock: Clock, logs: Logs, on_progress: OnProgress
+    ) -> Iterator[tuple[Job, Games]]:
         """Plays all jobs, and gives them in their order, whichever is finished first.
 
         Args:
             jobs: what to play.
             clock: takes the times of the agents.
+            logs: takes the logs of programs that play.
             on_progress: called with a job and the number of games of its kind that were finished and not given yet.
 
         Raises:
@@ -131,10 +128,9 @@ class Workers:
                     worker.finished = values[0]
                 else:
                     assert worker.job is not None
-                    finished[worker.job], seconds, decisions, logs = values
+                    finished[worker.job], seconds, decisions, written = values
                     _count(clock, seconds, decisions)
-                    for name, log in logs.items():
-                        self.logs.setdefault(name, set()).add(log)
+                    add_logs(logs, written)
                     worker.job, worker.finished = None, 0
                 self._report(jobs, finished, on_progress)
             while given in finished:
