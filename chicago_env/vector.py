@@ -297,6 +297,10 @@ class BatchEnv:
         kernels.observe_hidden_rows(self._states, cards)
         return cards
 
+    def states(self, rows: Array) -> Array:
+        """New (L,) records, `chicago_env.state.STATE`, of where `rows` (L,) stand: `train.branches` plays them on apart."""
+        return np.asarray(self._states[rows])
+
     @property
     def match_seeds(self) -> Array:
         """(B,) int64 seeds of the matches in progress."""

@@ -126,6 +126,8 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
         average=config.average,
         advantage_share=config.advantage_share,
         critic=config.critic_hidden if config.critic == "state" else None,
+        vine=config.vine,
+        vine_answers=config.vine_answers,
         learning_rate=lambda left: config.learning_rate * left,
         n_steps=config.rollout,
         batch_size=config.minibatch,

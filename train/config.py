@@ -86,6 +86,10 @@ class TrainConfig:
     """Widths of that network's hidden layers."""
     locations: float = 0.0
     """Weight of the loss of a head that says where each unseen card is; 0: no such head."""
+    vine: int = 0
+    """Decisions of each update to which several answers are played on from the true cards, to learn from the difference."""
+    vine_answers: int = 4
+    """Answers to each of them, at most."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Type in which hidden layers are computed; auto: bfloat16 where the processor multiplies it faster."""
     device: str = "cpu"
@@ -226,6 +230,8 @@ _RANGES: tuple[tuple[str, float, float], ...] = (
     ("value_coefficient", 0, 100),
     ("max_grad_norm", 1e-6, 10**6),
     ("locations", 0, 100),
+    ("vine", 0, 1 << 24),
+    ("vine_answers", 2, 32),
     ("points_scale", 1e-3, 10**6),
     ("average", 0, 1),
     ("advantage_share", 1e-3, 1),

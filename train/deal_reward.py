@@ -97,6 +97,27 @@ class DealReward:
                 chances[rows, :count] = equity.chances(scores[rows, :count], players[rows], dealers[rows])
         return chances
 
+    def _after(self, scores: Array, winners: Array, dealers: Array, players: Array, kinds: Array) -> Array:
+        """(N, P) chances after deals by `dealers` (N,), with `winners` (N,) of the match, or -1."""
+        after = self._chances(scores, players, (dealers + 1) % players, kinds)
+        won = np.flatnonzero(winners >= 0)
+        after[won] = 0
+        after[won, winners[won]] = 1
+        return after
+
+    def worth(self, states: Array, rows: Array) -> Array:
+        """(N, P) what each seat is paid for a deal that ended as records `states` (N,) say, up to what was there before it.
+
+        Args:
+            states: records at the end of a deal, played on from `rows` (N,) of the batch.
+            rows: rows of the batch.
+        """
+        assert self._kinds is not None, "no deal has begun"
+        players = states["players"]
+        scores = states["scores"][:, : self._scores.shape[1]]
+        after = self._after(scores, states["winner"], states["dealer"], players, self._kinds[rows])
+        return np.asarray(after * (players / (players - 1))[:, None])
+
     def use(self, batch: BatchEnv, kind: int, equity: Equity) -> None:
         """Other chances for a kind of game, from now on and for the deals in progress."""
         self.equities[kind] = equity
@@ -148,10 +169,7 @@ class DealReward:
             if len(rows):
                 count, at = int(players[rows[0]]), ended[rows]
                 log.add(Deals(self._scores[at, :count], scores[rows, :count], self._dealers[at], winners[rows]))
-        after = self._chances(scores, players, (self._dealers[ended] + 1) % players, kinds)
-        won = np.flatnonzero(winners >= 0)
-        after[won] = 0
-        after[won, winners[won]] = 1
+        after = self._after(scores, winners, self._dealers[ended], players, kinds)
         # the mean win reward is (P c - 1) / (P - 1): its change needs no constant, and seats that do not exist get 0
         change = after - self._before[ended]
         rewards[ended] = change * (players / (players - 1))[:, None]

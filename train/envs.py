@@ -12,6 +12,7 @@ from chicago_env.actions import NUM_ACTIONS
 from chicago_env.chicago_v0 import observation_box
 from chicago_env.errors import SetupError
 from chicago_env.vector import BatchEnv, Step
+from train.branches import final_rewards
 from train.deal_reward import DealReward
 
 Array = np.ndarray[Any, Any]
@@ -149,6 +150,17 @@ class SelfPlayVecEnv(ChicagoVecEnv):
             step = step._replace(rewards=step.rewards * np.float32(self.scale))
         self.last = step
         return step
+
+    def worth(self, states: Array, rows: Array) -> Array:
+        """(N, P) what each seat is paid in episodes that ended as records `states` (N,) say, up to what was there before.
+
+        Args:
+            states: records at their end, played on from `rows` (N,) of the batch.
+            rows: rows of the batch.
+        """
+        if self.reward is not None:
+            return self.reward.worth(states, rows)
+        return final_rewards(states, self.batch.reward) * self.scale
 
     def action_masks(self) -> Array:
         """(B, A) bool, the legal actions of the seats to act."""

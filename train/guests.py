@@ -65,6 +65,11 @@ class Guests:
         """(B,) index of the guest to act in each row, or `LEARNER`."""
         return np.where(step.seat == self._own, LEARNER, self._guest)
 
+    @property
+    def absent(self) -> Array:
+        """(B,) bool, rows where the learner plays all seats."""
+        return self._guest == LEARNER
+
     def begin(self, number: int) -> None:
         """Draws a guest for every row; `number` of decisions so far makes the chance of this call its own."""
         self.seated = True

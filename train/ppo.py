@@ -26,6 +26,7 @@ from train.envs import SelfPlayVecEnv
 from train.guests import LEARNER, Guests
 from train.policy import ChicagoPolicy, entropy_of
 from train.views import View, view_of
+from train.vine import Vine
 
 Array = np.ndarray[Any, Any]
 
@@ -50,7 +51,11 @@ class SelfPlayPPO(MaskablePPO):
     With a critic (`train.critic`) advantages and returns are measured by its values. The network's own value head learns the
     same returns as ever, from what the network sees.
 
+    With a vine (`train.vine`) several answers to some of the decisions are played on from the true state of the cards, and the
+    policy also learns from their difference.
+
     Attributes:
+        vine: what goes back to decisions, or None.
         critic: the critic that sees every card, or None.
         guests: who else plays, or None.
         averaged: averaged weights by name (arXiv 2511.07312 plays by such), or None.
@@ -78,6 +83,8 @@ class SelfPlayPPO(MaskablePPO):
         average: float = 0.0,
         advantage_share: float = 1.0,
         critic: Sequence[int] | None = None,
+        vine: int = 0,
+        vine_answers: int = 4,
         locations: float = 0.0,
         bfloat16: bool = False,
         seed: int = 0,
@@ -97,6 +104,8 @@ class SelfPlayPPO(MaskablePPO):
             average: share of the averaged weights that an update leaves as they are; 0 for no average.
             advantage_share: share of the decisions to learn from, those with the largest advantages.
             critic: widths of the hidden layers of a critic that sees every card; None for no critic.
+            vine: decisions of each update that are gone back to; 0 for none.
+            vine_answers: answers to each, at most.
             locations: weight of the loss of the network's location head; 0 for a network without one.
             bfloat16: compute the hidden layers in bfloat16.
             seed: of weights, actions and minibatches. The environment has its own.
@@ -139,13 +148,14 @@ class SelfPlayPPO(MaskablePPO):
         self.critic: StateCritic | None = None
         if critic is not None:
             self.critic = StateCritic(self.policy.net, tuple(critic), seed + 3, self.device)
+        self.vine = Vine(self.policy, vine, vine_answers, seed + 4) if vine else None
         self.averaged: dict[str, torch.Tensor] | None = None
         if average:
             self.averaged = {name: tensor.detach().clone() for name, tensor in self.policy.net.state_dict().items()}
         self._columns = columns
         self.budget: Callable[[], float] | None = None
         self.stop = False
-        self.seconds = {"network": 0.0, "teacher": 0.0, "environment": 0.0, "update": 0.0}
+        self.seconds = {"network": 0.0, "teacher": 0.0, "environment": 0.0, "update": 0.0, "vine": 0.0}
         self._imitated = False  # whether the rollout in the buffer has the teacher's actions
 
     def _wrap_env(self, env: Any, verbose: int = 0, monitor_wrapper: bool = True) -> VecEnv:  # type: ignore[override]
@@ -184,7 +194,7 @@ class SelfPlayPPO(MaskablePPO):
         left = self._current_progress_remaining if self.budget is None else self.budget()
         teacher = self.teacher if 1 - left < self.teacher_share else None
         self._imitated = teacher is not None
-        for _ in range(n_rollout_steps):
+        for t in range(n_rollout_steps):
             began = time.perf_counter()
             told = None if teacher is None else self._ask(teacher, step)
             started = time.perf_counter()
@@ -207,7 +217,13 @@ class SelfPlayPPO(MaskablePPO):
                 at = self.guests.at(step)
                 self.guests.play(actions, at, step, self.num_timesteps)
                 learns = at == LEARNER
-            played = time.perf_counter()
+            answered = played = time.perf_counter()
+            if self.vine is not None and not self._imitated:
+                due = self.vine.number * (t + 1) // n_rollout_steps - self.vine.number * t // n_rollout_steps
+                alone = np.ones(env.num_envs, dtype=np.bool_) if self.guests is None else self.guests.absent
+                self.vine.keep(env, view, table, alone, due, self.num_timesteps)
+                self.seconds["vine"] += time.perf_counter() - played
+                played = time.perf_counter()
             seats = step.seat
             step = env.play(actions)
             if self.guests is not None:
@@ -226,7 +242,7 @@ class SelfPlayPPO(MaskablePPO):
                 places,
             )
             self.seconds["teacher"] += started - began
-            self.seconds["network"] += played - started
+            self.seconds["network"] += answered - started
             self.seconds["environment"] += time.perf_counter() - played
             self.num_timesteps += env.num_envs
             callback.update_locals(locals())
@@ -291,6 +307,8 @@ class SelfPlayPPO(MaskablePPO):
             self._imitate()
         elif len(self.rollout_buffer.usable) > 1:  # one alone has no spread to measure its advantage by
             super().train()
+            if self.vine is not None:
+                self._compare(self.vine)
         if self.policy.location_losses:
             self.logger.record("train/location_loss", float(torch.stack(self.policy.location_losses).mean()))
             self.policy.location_losses.clear()
@@ -312,6 +330,27 @@ class SelfPlayPPO(MaskablePPO):
                     f"a smaller learning rate may help"
                 )
         self.seconds["update"] += time.perf_counter() - started
+
+    def _compare(self, vine: Vine) -> None:
+        """Plays on from the decisions that were kept, and learns from them."""
+        started = time.perf_counter()
+        compared = vine.compare(self.env)
+        played = time.perf_counter() - started
+        self.seconds["vine"] += played
+        self.seconds["update"] -= played
+        if compared is None:
+            return
+        figures = vine.learn(
+            compared,
+            scale=float(self.rollout_buffer.advantages.std()) + 1e-8,
+            entropy=self.ent_coef,
+            rate=self.lr_schedule(self._current_progress_remaining),
+            size=self.batch_size,
+            epochs=self.n_epochs,
+            max_norm=self.max_grad_norm,
+        )
+        for name, figure in figures.items():
+            self.logger.record(name, figure)
 
     def _fit(self, critic: StateCritic) -> None:
         """One update of the critic."""

@@ -17,7 +17,7 @@ FORMAT, VERSION = "chicago-training", 1
 Json = dict[str, Any]
 
 _GAMES, _ADAM, _NET, _AVERAGE, _GUESTS = "games.", "adam.", "net.", "average.", "guests."
-_CRITIC, _CRITIC_ADAM = "critic.net.", "critic.adam."
+_CRITIC, _CRITIC_ADAM, _VINE_ADAM = "critic.net.", "critic.adam.", "vine.adam."
 _MAX_COUNT = 1 << 60
 
 
@@ -32,6 +32,8 @@ def save_state(path: Path, model: SelfPlayPPO, about: Json) -> None:
     if model.critic is not None:
         tensors.update({_CRITIC + name: tensor for name, tensor in model.critic.net.state_dict().items()})
         tensors.update(_optimizer_tensors(_CRITIC_ADAM, model.critic.optimizer))
+    if model.vine is not None:
+        tensors.update(_optimizer_tensors(_VINE_ADAM, model.vine.optimizer))
     for name, array in model.env.get_state().items():
         tensors[_GAMES + name] = torch.from_numpy(array)
     for name, tensor in (model.averaged or {}).items():
@@ -58,6 +60,8 @@ def load_state(path: Path, model: SelfPlayPPO) -> Json:
         if model.critic is not None:
             model.critic.net.load_state_dict(_like(model.critic.net.state_dict(), _part(tensors, _CRITIC)))
             _load_optimizer(model.critic.optimizer, _part(tensors, _CRITIC_ADAM))
+        if model.vine is not None:
+            _load_optimizer(model.vine.optimizer, _part(tensors, _VINE_ADAM))
         if model.averaged is not None:
             model.averaged = _like(model.averaged, _part(tensors, _AVERAGE))
         if model.guests is not None:
