@@ -52,6 +52,7 @@ EVERYTHING = {
     "critic": "state",
     "critic_hidden": [8],
     "locations": 0.1,
+    "vine": 40,
 }
 
 

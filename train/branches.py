@@ -21,6 +21,9 @@ from chicago_env.state import OVER, STATE
 
 Array = np.ndarray[Any, Any]
 
+Choose = Callable[[Array, Array, Array, Array], Array]
+"""Gives legal actions (B,) for numbers of branches (B,), seats to act (B,), observations (B, D) uint8 and masks (B, A) int8."""
+
 _ROWS = 8192  # branches played side by side: more would not fit the processor's caches
 
 
@@ -70,40 +73,27 @@ def final_rewards(states: Array, reward: str) -> Array:
     return out
 
 
-def played_out(
-    positions: Array, parents: Array, answers: Array, choose: Callable[[Array, Array], Array]
-) -> Array:
+def played_out(positions: Array, parents: Array, answers: Array, choose: Choose) -> Array:
     """(N,) records at the end of the episodes of N branches.
 
     Args:
         positions: (L,) records where somebody is to act; they are not changed.
         parents: (N,) the position at which each branch begins.
         answers: (N,) the action that it begins with, legal there.
-        choose: gives legal actions (B,) for observations (B, D) uint8 and masks (B, A) int8, whoever is to act.
+        choose: decides everything that comes after.
     """
     states = np.empty(len(parents), dtype=STATE)
-    for low in range(0, len(parents), _ROWS):
+    raw_positions = positions.view(np.uint8).reshape(len(positions), STATE.itemsize)
+    raw = states.view(np.uint8).reshape(len(states), STATE.itemsize)
+    size = min(_ROWS, len(states))
+    rows = np.empty(size, dtype=np.int64)
+    observations = np.empty((size, OBSERVATION_SIZE), dtype=np.uint8)
+    masks = np.empty((size, NUM_ACTIONS), dtype=np.int8)
+    for low in range(0, len(states), _ROWS):
         part = slice(low, low + _ROWS)
-        _play_out(positions, parents[part], answers[part], choose, states[part])
+        some = states[part]
+        _start(raw_positions, raw[part], some, parents[part], answers[part], NO_DECKS, NO_LOG)
+        while n := _observe(some, rows, observations, masks, NO_DECKS, NO_LOG):
+            at = rows[:n]
+            _step(some, at, choose(low + at, some["to_act"][at], observations[:n], masks[:n]), NO_DECKS, NO_LOG)
     return states
-
-
-def _play_out(
-    positions: Array, parents: Array, answers: Array, choose: Callable[[Array, Array], Array], states: Array
-) -> None:
-    count = len(states)
-    raw = states.view(np.uint8).reshape(count, STATE.itemsize)
-    _start(
-        positions.view(np.uint8).reshape(len(positions), STATE.itemsize),
-        raw,
-        states,
-        parents,
-        answers,
-        NO_DECKS,
-        NO_LOG,
-    )
-    rows = np.empty(count, dtype=np.int64)
-    observations = np.empty((count, OBSERVATION_SIZE), dtype=np.uint8)
-    masks = np.empty((count, NUM_ACTIONS), dtype=np.int8)
-    while n := _observe(states, rows, observations, masks, NO_DECKS, NO_LOG):
-        _step(states, rows[:n], choose(observations[:n], masks[:n]), NO_DECKS, NO_LOG)

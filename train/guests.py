@@ -66,9 +66,9 @@ class Guests:
         return np.where(step.seat == self._own, LEARNER, self._guest)
 
     @property
-    def absent(self) -> Array:
-        """(B,) bool, rows where the learner plays all seats."""
-        return self._guest == LEARNER
+    def beside(self) -> Array:
+        """(B,) index of the guest that sits in each row, or `LEARNER`."""
+        return self._guest.copy()
 
     def begin(self, number: int) -> None:
         """Draws a guest for every row; `number` of decisions so far makes the chance of this call its own."""
@@ -89,15 +89,26 @@ class Guests:
 
     def play(self, actions: Array, at: Array, step: Step, number: int) -> None:
         """Writes the guests' actions into `actions` (B,), where `at` (see the method) names one."""
-        if not self.rows:
-            return
+        if self.rows:
+            self.answer(actions, at, step.observation, step.mask, (number, 1))
+
+    def answer(self, actions: Array, at: Array, observations: Array, masks: Array, key: tuple[int, ...]) -> None:
+        """Writes into `actions` (N,) what the guests named by `at` (N,) do, wherever they are asked.
+
+        Args:
+            actions: changed where `at` names a guest.
+            at: index of a guest, or `LEARNER`.
+            observations: (N, D) uint8.
+            masks: (N, A) int8.
+            key: makes the chance of this call its own.
+        """
         everybody = (*self.regulars, *self.agents)
-        for index in np.unique(at[: self.rows]):
+        for index in np.unique(at):
             if index == LEARNER:
                 continue
             rows = np.flatnonzero(at == index)
-            rng = np.random.default_rng((self._seed, number, 1, int(index)))
-            actions[rows] = ask(everybody[index], step.observation[rows], step.mask[rows], rng)
+            rng = np.random.default_rng((self._seed, *key, int(index)))
+            actions[rows] = ask(everybody[index], observations[rows], masks[rows], rng)
 
     def get_state(self) -> dict[str, Array]:
         """Who sits where, as an array."""

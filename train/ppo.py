@@ -220,8 +220,7 @@ class SelfPlayPPO(MaskablePPO):
             answered = played = time.perf_counter()
             if self.vine is not None and not self._imitated:
                 due = self.vine.number * (t + 1) // n_rollout_steps - self.vine.number * t // n_rollout_steps
-                alone = np.ones(env.num_envs, dtype=np.bool_) if self.guests is None else self.guests.absent
-                self.vine.keep(env, view, table, alone, due, self.num_timesteps)
+                self.vine.keep(env, view, table, learns, self.guests, due, self.num_timesteps)
                 self.seconds["vine"] += time.perf_counter() - played
                 played = time.perf_counter()
             seats = step.seat
@@ -334,7 +333,7 @@ class SelfPlayPPO(MaskablePPO):
     def _compare(self, vine: Vine) -> None:
         """Plays on from the decisions that were kept, and learns from them."""
         started = time.perf_counter()
-        compared = vine.compare(self.env)
+        compared = vine.compare(self.env, self.guests, self.num_timesteps)
         played = time.perf_counter() - started
         self.seconds["vine"] += played
         self.seconds["update"] -= played

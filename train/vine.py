@@ -9,6 +9,7 @@ advantage over those answers, all at once.
 Letters: L decisions gone back to, K answers to each at most, F inputs of the network, A actions.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from chicago_env.actions import ANNOUNCE
 from chicago_env.vector import Step
 from train.branches import played_out
 from train.envs import SelfPlayVecEnv
+from train.guests import LEARNER, Guests
 from train.policy import ChicagoPolicy, entropy_of
 from train.views import View, view_of
 
@@ -29,6 +31,9 @@ FLATNESS = 3.0
 
 LEAST_EXCHANGE = 1e-3
 """Exchanges less probable than this are not looked at: of 32 nearly all are absurd, and they take longest to play on."""
+
+SMOOTHING = 2.0
+"""The policy's probabilities to the power of 1 / SMOOTHING are what learns: an answer that is hardly ever given still counts."""
 
 _NONE = -1  # no answer
 
@@ -51,6 +56,7 @@ class Compared(NamedTuple):
 
 class _Position(NamedTuple):
     rows: Array
+    guests: Array  # (L,) the guest who plays all other seats, or LEARNER
     records: Array
     inputs: Tensor
     masks: Tensor
@@ -91,21 +97,24 @@ class Vine:
         self._columns = policy.net.columns.cpu().numpy()
         self._kept: list[_Position] = []
 
-    def keep(self, env: SelfPlayVecEnv, view: View, table: Tensor, allowed: Array, number: int, at: int) -> None:
+    def keep(
+        self, env: SelfPlayVecEnv, view: View, table: Tensor, learns: Array, guests: Guests | None, number: int, at: int
+    ) -> None:
         """Chooses decisions among what `env` shows now, and keeps them until `compare`.
 
         Args:
             env: the environment.
             view: what the network sees.
             table: (B, A) log probabilities.
-            allowed: (B,) bool, rows that may be chosen.
+            learns: (B,) bool, rows where the learner is to act.
+            guests: who else plays, or None.
             number: how many to choose, if there are so many.
             at: number of decisions so far, which makes the chance of this call its own.
         """
         rng = np.random.default_rng((self._seed, at))
         logs, masks = table.float().cpu().numpy(), view.masks.cpu().numpy().copy()
         masks[:, :ANNOUNCE] &= logs[:, :ANNOUNCE] >= np.log(LEAST_EXCHANGE)
-        rows = np.flatnonzero(allowed & (masks.sum(axis=1) > 1))
+        rows = np.flatnonzero(learns & (masks.sum(axis=1) > 1))
         rows = np.sort(rng.permutation(rows)[:number])
         if not len(rows):
             return
@@ -115,6 +124,7 @@ class Vine:
         self._kept.append(
             _Position(
                 rows,
+                np.full(len(rows), LEARNER) if guests is None else guests.beside[rows],
                 env.batch.states(rows),
                 view.inputs[rows],
                 view.masks[rows],
@@ -124,18 +134,38 @@ class Vine:
             )
         )
 
-    def compare(self, env: SelfPlayVecEnv) -> Compared | None:
-        """Plays the answers to all decisions on that were kept; None if there are none."""
+    def compare(self, env: SelfPlayVecEnv, guests: Guests | None, at: int) -> Compared | None:
+        """Plays the answers to all decisions on that were kept; None if there are none.
+
+        Args:
+            env: where they were kept.
+            guests: as there.
+            at: number of decisions so far, which makes the chance of this call its own.
+        """
         if not self._kept:
             return None
         kept, self._kept = self._kept, []
-        rows, records, answers, told, shares = (
+        rows, beside, records, answers, told, shares = (
             np.concatenate([getattr(part, name) for part in kept])
-            for name in ("rows", "records", "answers", "told", "shares")
+            for name in ("rows", "guests", "records", "answers", "told", "shares")
         )
         parents, columns = np.nonzero(answers >= 0)
-        ended = played_out(records, parents, told[parents, columns], self._choose)
-        worth = env.worth(ended, rows[parents])[np.arange(len(parents)), records["to_act"][parents]]
+        # the learner keeps the seat of the decision; in a row with a guest it has no other
+        guest, own = beside[parents], records["to_act"][parents]
+        calls = itertools.count()
+
+        def choose(branches: Array, seats: Array, observations: Array, masks: Array) -> Array:
+            who = np.where(seats == own[branches], LEARNER, guest[branches])
+            actions = np.empty(len(branches), dtype=np.int64)
+            mine = np.flatnonzero(who == LEARNER)
+            if len(mine):
+                actions[mine] = self._choose(observations[mine], masks[mine])
+            if guests is not None:
+                guests.answer(actions, who, observations, masks, (at, 2, next(calls)))
+            return actions
+
+        ended = played_out(records, parents, told[parents, columns], choose)
+        worth = env.worth(ended, rows[parents])[np.arange(len(parents)), own]
         values = np.zeros(answers.shape)
         values[parents, columns] = worth
         advantages = np.where(answers >= 0, values - (shares * values).sum(axis=1, keepdims=True), 0)
@@ -180,7 +210,7 @@ class Vine:
                 answers = compared.answers[part]
                 table, _ = self._policy.log_probabilities(compared.inputs[part], compared.masks[part])
                 logs = torch.where(answers >= 0, table.gather(1, answers.clamp(min=0)), -torch.inf)
-                gain = (torch.softmax(logs, dim=1) * compared.advantages[part]).sum(dim=1).mean()
+                gain = (torch.softmax(logs / SMOOTHING, dim=1) * compared.advantages[part]).sum(dim=1).mean()
                 loss = -gain / scale - entropy * entropy_of(table).mean()
                 self.optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
