@@ -164,8 +164,15 @@ def test_the_policy_moves_to_answers_that_are_worth_more() -> None:
 
     before = share()
     figures = [
-        model.vine.learn(Compared(compared.inputs, compared.masks, answers, told), scale=1.0, entropy=0.0, rate=3e-3,
-                         size=32, epochs=1, max_norm=0.5)["train/vine_gain"]  # fmt: skip
+        model.vine.learn(
+            Compared(compared.inputs, compared.masks, answers, told),
+            scale=1.0,
+            entropy=0.0,
+            rate=3e-3,
+            size=32,
+            epochs=1,
+            max_norm=0.5,
+        )["train/vine_gain"]
         for _ in range(60)
     ]
     after = share()

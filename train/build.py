@@ -15,6 +15,7 @@ from chicago_env.opponents import check_game
 from chicago_env.setup import MAX_DEALS
 from chicago_env.vector import BatchEnv
 from eval.equity import MatchEquity
+from train.branches import final_rewards, played_out
 from train.config import TrainConfig
 from train.deal_reward import DealLog, DealReward
 from train.envs import SelfPlayVecEnv
@@ -144,11 +145,18 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
 
 
 def compile_for(model: SelfPlayPPO) -> None:
-    """Compiles what a run needs of engine, suits, teacher and guests, before the clock starts."""
+    """Compiles what a run needs of engine, suits, vine, teacher and guests, before the clock starts."""
     batch = BatchEnv(1, 2)
     step = batch.step(batch.reset().mask.argmax(axis=1))
     if model.policy.net.config.canonical_suits:
         renamed_cards(batch.hidden(), canonical(step.observation, step.mask).suits)
+    if model.vine is not None:
+        one = np.zeros(1, dtype=np.int64)
+        ended = played_out(
+            batch.states(one), one, step.mask.argmax(axis=1), lambda _b, _s, _o, masks: masks.argmax(axis=1)
+        )
+        if model.env.reward is None:
+            final_rewards(ended, model.env.batch.reward)
     others = [] if model.guests is None else [*model.guests.regulars, *model.guests.agents]
     for agent in ([] if model.teacher is None else [model.teacher]) + others:
         if not isinstance(agent, NetworkAgent):  # compiles nothing, and may be made for other games

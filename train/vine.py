@@ -33,7 +33,7 @@ LEAST_EXCHANGE = 1e-3
 """Exchanges less probable than this are not looked at: of 32 nearly all are absurd, and they take longest to play on."""
 
 SMOOTHING = 2.0
-"""The policy's probabilities to the power of 1 / SMOOTHING are what learns: an answer that is hardly ever given still counts."""
+"""Probabilities to the power of 1 / SMOOTHING are what learns: an answer that is hardly ever given still counts."""
 
 _NONE = -1  # no answer
 
@@ -187,7 +187,15 @@ class Vine:
             return view.to_game(policy.choose(policy.log_probabilities(view.inputs, view.masks)[0]).cpu().numpy())
 
     def learn(
-        self, compared: Compared, *, scale: float, entropy: float, rate: float, size: int, epochs: int, max_norm: float
+        self,
+        compared: Compared,
+        *,
+        scale: float,
+        entropy: float,
+        rate: float,
+        size: int | None,
+        epochs: int,
+        max_norm: float,
     ) -> dict[str, float]:
         """Moves the policy towards answers that are worth more; gives figures to log.
 
@@ -196,7 +204,7 @@ class Vine:
             scale: advantages are divided by this.
             entropy: entropy coefficient.
             rate: step size.
-            size: decisions in a minibatch, at most.
+            size: decisions in a minibatch, at most; None for all at once.
             epochs: passes.
             max_norm: gradients are scaled down to this norm.
         """
@@ -204,9 +212,10 @@ class Vine:
             group["lr"] = rate
         gains = []
         count = len(compared.answers)
+        parts = 1 if size is None else -(-count // size)
         for _ in range(epochs):
             order = torch.randperm(count, generator=self._policy.generator).to(compared.answers.device)
-            for part in order.tensor_split(-(-count // size)):
+            for part in order.tensor_split(parts):
                 answers = compared.answers[part]
                 table, _ = self._policy.log_probabilities(compared.inputs[part], compared.masks[part])
                 logs = torch.where(answers >= 0, table.gather(1, answers.clamp(min=0)), -torch.inf)
