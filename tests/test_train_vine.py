@@ -6,14 +6,16 @@ import torch
 
 from agents.networks import NetworkConfig
 from chicago_env import BatchEnv, Rules
-from chicago_env.actions import ANNOUNCE, NUM_ACTIONS
+from chicago_env.actions import ANNOUNCE, NUM_ACTIONS, PLAY
+from chicago_env.kernels.single import legal
+from chicago_env.state import OVER
 from eval.equity import ClosedEquity
 from train.branches import played_out
 from train.deal_reward import DealReward
 from train.envs import SelfPlayVecEnv
 from train.guests import LEARNER, Guests
 from train.ppo import SelfPlayPPO
-from train.vine import LEAST_EXCHANGE, Compared, draw_answers
+from train.vine import Compared, draw_answers
 
 torch.set_num_threads(1)
 
@@ -93,9 +95,14 @@ def test_branches_are_the_same_however_many_are_played_together(monkeypatch) -> 
     env = make_env("points")
     step = env.begin()
     positions, rows = env.batch.states(np.arange(16)), np.repeat(np.arange(16), 3)
-    together = played_out(positions, rows, step.mask.argmax(axis=1)[rows], always(lowest))
+
+    def by_number(branches, seats, observations, masks):
+        return np.where(branches % 3 == seats, lowest(masks), highest(masks))
+
+    together = played_out(positions, rows, lowest(step.mask)[rows], by_number)
+    assert len({state.tobytes() for state in together}) > 32  # branches of one position end differently
     monkeypatch.setattr("train.branches._ROWS", 7)
-    assert (played_out(positions, rows, step.mask.argmax(axis=1)[rows], always(lowest)) == together).all()
+    assert (played_out(positions, rows, lowest(step.mask)[rows], by_number) == together).all()
 
 
 def test_answers_are_legal_different_and_mostly_the_probable_ones() -> None:
@@ -122,27 +129,60 @@ def test_where_there_are_fewer_answers_the_rest_is_none() -> None:
 
 
 @pytest.mark.parametrize("suits", [False, True])
-def test_what_is_compared_is_legal_and_measured_from_the_policys_mean(suits) -> None:
+def test_what_is_compared_is_legal_and_measured_from_the_policys_mean(suits, monkeypatch) -> None:
     model = make_model(suits=suits)
+    with torch.no_grad():
+        model.policy.net.policy_head.bias[16:ANNOUNCE] = -20  # exchanges that discard the fifth card
     rollout(model)
-    assert model.vine is not None
-    compared = model.vine.compare(model.env, model.guests, model.num_timesteps)
+    vine = model.vine
+    assert vine is not None
+    for kept in vine._kept:
+        for record, told, answers in zip(kept.records, kept.told, kept.answers, strict=True):
+            base, bits = legal(np.array([record]))
+            chosen = told[answers >= 0]
+            assert all(bits >> int(action - base) & 1 for action in chosen)
+            assert len(set(chosen)) == len(chosen) >= 2
+            plays = answers >= PLAY  # cards may have other suits, but keep their ranks
+            assert ((told - PLAY) // 4 == (answers - PLAY) // 4)[plays].all()
+            assert (told == answers)[~plays & (answers >= ANNOUNCE)].all()
+    own = np.concatenate([kept.records["to_act"] for kept in vine._kept])
+    assert set(own) == {0, 1}
+
+    def worth(ended, rows):
+        """What branch n pays seat s is known: (n mod 7) (s + 1)."""
+        assert (ended["phase"] == OVER).all()
+        assert len(ended) == len(rows)
+        return (np.arange(len(ended)) % 7)[:, None] * np.arange(1.0, 7.0)
+
+    monkeypatch.setattr(model.env, "worth", worth)
+    compared = vine.compare(model.env, None, 1)
     assert compared is not None
     answers, advantages = compared.answers.numpy(), compared.advantages.numpy()
     assert answers.shape == (64, 3) == advantages.shape
     there = answers >= 0
-    assert (there.sum(axis=1) >= 2).all()
     assert np.take_along_axis(compared.masks.numpy(), answers.clip(0), axis=1)[there].all()
-    assert (advantages[~there] == 0).all()
-    assert (np.abs(advantages) > 1e-4).any(axis=1).mean() > 0.2
     with torch.no_grad():
         table = model.policy.log_probabilities(compared.inputs, compared.masks)[0].numpy()
     shares = np.where(there, np.exp(np.take_along_axis(table, answers.clip(0), axis=1)), 0)
-    assert np.allclose((shares * advantages).sum(axis=1) / shares.sum(axis=1), 0, atol=1e-6)
+    shares /= shares.sum(axis=1, keepdims=True)
+    values = np.zeros(answers.shape)
+    values[there] = np.arange(there.sum()) % 7
+    values *= own[:, None] + 1
+    expected = np.where(there, values - (shares * values).sum(axis=1, keepdims=True), 0)
+    assert np.allclose(advantages, expected, atol=1e-4)
     exchanges = there & (answers < ANNOUNCE)
     assert exchanges.any()
-    assert np.take_along_axis(table, answers.clip(0), axis=1)[exchanges].min() > np.log(LEAST_EXCHANGE) - 1e-4
-    assert model.vine.compare(model.env, model.guests, model.num_timesteps) is None  # nothing is kept twice
+    assert (answers[exchanges] < 16).all()  # the others are less probable than LEAST_EXCHANGE
+    assert vine.compare(model.env, None, 1) is None  # nothing is kept twice
+
+
+def test_answers_differ_in_what_they_are_worth() -> None:
+    model = make_model()
+    rollout(model)
+    assert model.vine is not None
+    compared = model.vine.compare(model.env, None, 1)
+    assert compared is not None
+    assert (compared.advantages.abs() > 1e-4).any(dim=1).float().mean() > 0.2
 
 
 def test_the_policy_moves_to_answers_that_are_worth_more() -> None:
