@@ -38,6 +38,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "suits canonical": {"suits": "canonical"},
     "critic state": {"critic": "state"},
     "locations .1": {"locations": 0.1},
+    "vine 8192": {"vine": 8192},
     "equity-rounds 3": {"equity_rounds": 3},
     "reward points": {"reward": "points"},
     "average .99": {"average": 0.99},
