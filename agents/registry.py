@@ -89,7 +89,7 @@ def _pimc(**options: Any) -> Agent:
     return PimcAgent(**options)
 
 
-def _search_policy(checkpoint: str = "ppo-2p-presets", **options: Any) -> Agent:
+def _search_policy(checkpoint: str = "ppo-2p-vine", **options: Any) -> Agent:
     blueprint = load(checkpoint)
     try:
         from agents.networks import NetworkAgent  # noqa: PLC0415 - torch only where a network runs

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -69,8 +69,21 @@ def main(commands: Sequence[Command], argv: Sequence[str], *, version: str | Non
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # a stream put in its place need not know how
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without suit symbols is no error
+    offered = [command for command in commands if _exists(command.module)]
+    return told(lambda: _dispatch(offered, list(argv), version))
+
+
+def told(command: Callable[[], int]) -> int:
+    """Runs a command, and tells what goes wrong in one line on standard error.
+
+    Args:
+        command: gives its exit code.
+
+    Returns:
+        That exit code, or the one of what went wrong.
+    """
     try:
-        code = _dispatch([command for command in commands if _exists(command.module)], list(argv), version)
+        code = command()
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:

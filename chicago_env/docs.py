@@ -6,6 +6,8 @@ from pathlib import Path
 
 from chicago_env import layout
 from chicago_env.actions import ACTION_VERSION, NUM_ACTIONS, PLAY, format_action
+from chicago_env.cli import told
+from chicago_env.errors import UsageError
 from chicago_env.files import replacing
 from chicago_env.notation import rules_table, variants_table
 
@@ -56,13 +58,13 @@ def filled(text: str, name: str, table: str) -> str:
     """The page `text` with the table `name` in its place.
 
     Raises:
-        ValueError: the page has no place for it.
+        UsageError: the page has no place for it.
     """
     begin = _BEGIN.format(name)
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(_END)
     if not found or not closed:
-        raise ValueError(f"no place for the table {name}: it stands between {begin} and {_END}")
+        raise UsageError(f"no place for the table {name}: it stands between {begin} and {_END}")
     return f"{before}{begin}\n\n{table.strip()}\n\n{_END}{after}"
 
 
@@ -90,4 +92,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

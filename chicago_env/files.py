@@ -9,6 +9,20 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Finds out whether `replacing` can write a file, which stays as it is.
+
+    Raises:
+        OSError: as there.
+    """
+    with suppress(_Tried), replacing(path):
+        raise _Tried
+
+
+class _Tried(Exception):
+    """A file could be written."""
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file that takes the place of `path` when the block ends, and is gone if it ends with an exception.

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from chicago_env.cli import told
 from chicago_env.docs import FOLDER, filled
 from chicago_env.files import replacing
 from eval.ranking import Ranking, rank
@@ -76,4 +77,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

@@ -18,12 +18,17 @@ from agents.locations import SEEN, log_odds, places
 from agents.networks import NetworkAgent
 from agents.search.rebuild import rebuilt
 from agents.search.worlds import BY_HABIT, worlds_of
+from chicago_env.cli import told
 from chicago_env.layout import CARDS
+from chicago_env.notation import parse_rules
+from chicago_env.opponents import check_game
+from chicago_env.setup import check_int
 from chicago_env.state import PHASES
 from chicago_env.vector import BatchEnv
 
 SIZES, HEAD, HEAD_WORLDS, HABIT_WORLDS = "sizes of hands", "head", "worlds by the head", "worlds by habit"
 _START_SCORES = 50
+_MAX = 10**6  # deals, and worlds of a decision
 
 Array = np.ndarray[Any, Any]
 
@@ -100,9 +105,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     agent = load(given.checkpoint)
     if not isinstance(agent, NetworkAgent) or not agent.net.config.locations:
         parser.error(f"{given.checkpoint} has no location head")
+    check_game(agent, given.players, parse_rules(given.rules))
+    for name in ("deals", "worlds"):
+        check_int(name, getattr(given, name), 1, _MAX)
     sys.stdout.write(table(surprises(agent, given.players, given.rules, given.deals, given.worlds, given.seed)))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

@@ -1,4 +1,4 @@
-"""Makes `agents/equity.npy`, `python -m eval.make_equity`; `python -m eval.make_equity --check` compares it with whole matches.
+"""Makes `agents/equity.npy`, `python -m eval.make_equity --out agents/equity.npy`; `--check` compares it with whole matches.
 
 For every preset and number of players, single deals from scores of all kinds are played by one agent in every seat, and the
 chances to win are solved from them (`eval.solved_equity`). Where little was played a formula speaks, `eval.equity.ClosedEquity`.
@@ -8,15 +8,19 @@ Tables that are not asked for stay as they are.
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from agents import equity as tables
 from agents import load
 from agents.base import Agent
-from chicago_env.files import replacing
+from chicago_env.cli import told
+from chicago_env.errors import UsageError
+from chicago_env.files import check_writable, replacing
 from chicago_env.notation import parse_rules
-from chicago_env.setup import MatchSetup
+from chicago_env.opponents import check_game
+from chicago_env.setup import MatchSetup, check_int
 from eval.equity import ClosedEquity, Deals, MatchEquity
 from eval.play import play_games
 from eval.solved_equity import solve_equity
@@ -34,6 +38,7 @@ SCORES, MATCHES = ((20, 0), (10, 45), (48, 20), (33, 48), (40, 48), (48, 48)), 4
 """From where matches are played for `--check`, and how many from each."""
 
 _PART = 8192  # deals at once
+_MAX_DEALS = 10**8
 
 
 def agent_for(players: int, preset: str) -> str:
@@ -109,7 +114,7 @@ def compare(agents: Sequence[str], preset: str = "pagat", matches: int = MATCHES
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Makes the tables of the chance to win a match.")
     parser.add_argument(
         "--players", type=int, nargs="+", choices=tables.KNOTS, default=list(tables.KNOTS), help="only these tables"
     )
@@ -117,30 +122,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--rules", nargs="+", choices=tables.KINDS, default=list(tables.KINDS), help="only these tables"
     )
     parser.add_argument("--agent", help="who plays, instead of the best there is for each game")
-    parser.add_argument("--deals", type=int, help="deals of each table")
+    parser.add_argument(
+        "--deals", type=int, help="deals of each table; without it 100,000 to 150,000, by the number of players"
+    )
+    parser.add_argument("--out", type=Path, help="file to write; that of the project is agents/equity.npy")
     parser.add_argument(
         "--check", action="store_true", help="compare with whole matches at two players, and make nothing"
     )
     chosen = parser.parse_args(arguments)
+    if chosen.check == (chosen.out is not None):
+        raise UsageError("give either --check, or --out with the file to write")
     if chosen.check:
         sys.stdout.write(compare(["ppo-2p-presets", "heuristic:expert"]))
         return 0
+    if chosen.deals is not None:
+        check_int("deals", chosen.deals, 1, _MAX_DEALS)
+    if chosen.agent is not None:  # before anything is played
+        for players in chosen.players:
+            for preset in chosen.rules:
+                check_game(load(chosen.agent), players, parse_rules(preset))
+    check_writable(chosen.out)
     parts = []
     for players in tables.KNOTS:
         for kind, preset in enumerate(tables.KINDS):
             if players in chosen.players and preset in chosen.rules:
                 agent = chosen.agent or agent_for(players, preset)
-                deals = chosen.deals or DEALS[players]
+                deals = DEALS[players] if chosen.deals is None else chosen.deals
                 table = make_table(players, preset, agent, deals)
                 sys.stdout.write(f"{players} players, {preset}: {deals} deals of {agent}\n")
                 sys.stdout.flush()
             else:
                 table = np.rint(tables.table_of(players, kind) * tables.SCALE).astype(np.uint16)
             parts.append(table.ravel())
-    with replacing(tables.FILE) as file:
+    with replacing(chosen.out) as file:
         np.save(file, np.concatenate(parts))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

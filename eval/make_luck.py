@@ -11,6 +11,7 @@ import numpy as np
 from agents import load
 from agents.base import Agent
 from agents.odds import CLASSES, class_of
+from chicago_env.cli import told
 from chicago_env.layout import ROUNDS
 from chicago_env.notation import parse_rules
 from chicago_env.setup import MatchSetup
@@ -139,4 +140,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

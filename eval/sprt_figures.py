@@ -14,6 +14,7 @@ import numpy as np
 
 from agents import load
 from agents.base import Actions, Agent, Masks, Observations, Rng
+from chicago_env.cli import told
 from chicago_env.docs import FOLDER, filled
 from chicago_env.files import replacing
 from eval.sequential import Design, log_ratios, wins_of_elo
@@ -144,4 +145,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

@@ -14,6 +14,7 @@ import numpy as np
 
 from agents import load
 from agents.base import Agent
+from chicago_env.cli import told
 from chicago_env.docs import FOLDER, filled
 from chicago_env.files import replacing
 from eval.event import Event
@@ -101,4 +102,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

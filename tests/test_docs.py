@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from chicago_env import docs
+from chicago_env.errors import UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "checkpoints" / "README.md"]
@@ -53,5 +54,5 @@ def test_a_table_takes_the_place_of_the_old_one() -> None:
     assert new == page.replace("old", "new")
     assert docs.filled(new, "x", "new") == new
     for broken in ("a", "<!-- generated: x --> a", "<!-- end -->"):
-        with pytest.raises(ValueError, match="no place for the table x"):
+        with pytest.raises(UsageError, match="no place for the table x"):
             docs.filled(broken, "x", "new")

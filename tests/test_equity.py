@@ -7,7 +7,7 @@ from agents import equity as tables
 from agents import load
 from agents.equity import make_knots, win_chance, write_chances
 from chicago_env import BatchEnv, Rules, parse_rules
-from chicago_env.errors import SetupError
+from chicago_env.errors import ChicagoError, SetupError, UsageError
 from chicago_env.game import new_states
 from chicago_env.setup import MatchSetup
 from eval import make_equity
@@ -179,7 +179,7 @@ def test_a_lead_near_the_end_is_worth_less_than_a_formula_says() -> None:
         assert 0.6 < found.min() <= found.max() < 0.85
 
 
-def test_deals_for_the_tables_are_played(tmp_path, monkeypatch) -> None:
+def test_deals_for_the_tables_are_played(tmp_path) -> None:
     deals = play_deals(load("heuristic:novice"), 3, "race", 300, 5)
     assert deals.before.shape == deals.after.shape == (300, 3)
     assert deals.before.min() < 0 < deals.before.max() < 52
@@ -187,9 +187,8 @@ def test_deals_for_the_tables_are_played(tmp_path, monkeypatch) -> None:
     won = deals.winners >= 0
     assert 0 < won.sum() < 300
     assert (deals.after[won, deals.winners[won]] >= 52).all()
-    file = tmp_path / "equity.npy"
-    monkeypatch.setattr(tables, "FILE", file)
-    assert main(["--players", "2", "--rules", "race", "--agent", "heuristic:novice", "--deals", "500"]) == 0
+    file, words = tmp_path / "equity.npy", ["--players", "2", "--rules", "race", "--agent", "heuristic:novice"]
+    assert main([*words, "--deals", "500", "--out", str(file)]) == 0
     made, old = np.load(file), tables._TABLE
     changed = np.flatnonzero(made != old)
     size = tables.table_size(2)
@@ -200,12 +199,25 @@ def test_deals_for_the_tables_are_played(tmp_path, monkeypatch) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [["--players", "7"], ["--rules", "nosuch"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--players", "7"], ["--rules", "nosuch"], ["--deals", "0"], ["--agent", "nobody"], ["--check"],
+        ["--agent", "ppo-2p", "--players", "3"], ["--out", "nowhere/equity.npy"],
+    ],
+)  # fmt: skip
 def test_tables_that_there_are_not_are_not_made(options, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(tables, "FILE", tmp_path / "equity.npy")
-    with pytest.raises(SystemExit):
-        main(options)
-    assert not tables.FILE.exists()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(make_equity, "play_deals", lambda *_: pytest.fail("played"))
+    with pytest.raises((SystemExit, ChicagoError, OSError)):
+        main(["--out", str(tmp_path / "equity.npy"), *options])
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_made_without_a_file_to_write(monkeypatch) -> None:
+    monkeypatch.setattr(make_equity, "play_deals", lambda *_: pytest.fail("played"))
+    with pytest.raises(UsageError, match="--out with the file"):
+        main([])
 
 
 def test_tables_are_compared_with_matches(monkeypatch) -> None:

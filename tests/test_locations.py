@@ -13,6 +13,7 @@ from agents.locations import SEEN, log_odds, places, possible, unseen
 from agents.networks import NetworkAgent, NetworkConfig, PolicyValueNet
 from agents.suits import canonical
 from chicago_env import BatchEnv, Game, Rules, parse_rules
+from chicago_env.cli import told
 from chicago_env.errors import SetupError
 from chicago_env.game import cards_of
 from chicago_env.layout import CARDS, OBSERVATION_SIZE
@@ -283,3 +284,10 @@ def test_a_network_without_a_head_has_no_beliefs_to_measure(capsys) -> None:
     with pytest.raises(SystemExit):
         belief_figures.main(["ppo-2p"])
     assert "ppo-2p has no location head" in capsys.readouterr().err
+
+
+def test_beliefs_in_a_game_that_the_network_does_not_play_are_told_in_one_line(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(belief_figures, "load", lambda _: make_agent())
+    for words in (["--players", "4"], ["--deals", "0"], ["--rules", "nosuch"]):
+        assert told(lambda words=words: belief_figures.main(["x", *words])) == 2
+        assert capsys.readouterr().err.count("\n") == 1

@@ -27,7 +27,6 @@ TINY = {
     "rollout": 8,
     "minibatch": 64,
     "eval_matches": 0,
-    "critic_hidden": [8],
 }
 
 
@@ -109,7 +108,7 @@ def test_it_learns_what_the_hidden_cards_decide() -> None:
 
 
 def test_it_is_in_the_state_of_the_run_and_in_no_checkpoint(tmp_path) -> None:
-    train(TrainConfig.from_dict({**TINY, "critic": "state"}), tmp_path / "a", threads=1)
+    train(TrainConfig.from_dict({**TINY, "critic": "state", "critic_hidden": [8]}), tmp_path / "a", threads=1)
     train(TrainConfig.from_dict(TINY), tmp_path / "b", threads=1)
     saved = {name: read_tensors(tmp_path / name / STATE, state.FORMAT, state.VERSION)[1] for name in "ab"}
     assert any(name.startswith("critic.adam.") for name in saved["a"])

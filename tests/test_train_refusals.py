@@ -52,6 +52,13 @@ def test_a_folder_that_cannot_be_written_is_told_before_training(tmp_path, monke
         (["--reward", "fame"], "reward"),
         (["--device", "tpu"], "device"),
         (["--nonsense"], "nonsense"),
+        (["--teacher-share", "0.3"], "teacher_share says nothing without teacher"),
+        (["--reward", "points", "--equity-rounds", "2"], "equity_rounds says nothing without reward equity"),
+        (["--points-scale", "5"], "points_scale says nothing without reward points"),
+        (["--critic-hidden", "64"], "critic_hidden says nothing without critic state"),
+        (["--vine-answers", "3"], "vine_answers says nothing without vine"),
+        (["--past-snapshots", "3"], "past_snapshots says nothing without past_share"),
+        (["--envs", "8", "--rollout", "4", "--vine", "33"], "vine: 33 are more than the 32 decisions of an update"),
     ],
 )
 def test_bad_options_are_told_in_one_line(options, message, capsys) -> None:
@@ -100,6 +107,15 @@ def test_configurations_with_mistakes_are_refused(tmp_path, text, message) -> No
         read_config(path)
     with pytest.raises(UsageError, match="cannot be read"):
         read_config(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("option", ["teacher", "opponents", "init"])
+def test_an_agent_for_another_game_is_refused_before_anything_is_written(option, tmp_path, capsys) -> None:
+    words = ["--opponent-share", "0.5"] if option == "opponents" else []
+    out = tmp_path / "run"
+    assert chicago(["train", "--players", "3", f"--{option}", "ppo-2p", *words, "--out", str(out)]) == 2
+    assert "ppo-2p" in capsys.readouterr().err
+    assert not list(out.iterdir())
 
 
 def test_limits_of_layers_are_those_of_networks() -> None:

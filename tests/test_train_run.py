@@ -1,5 +1,6 @@
 """Whole runs: exact resume, interruptions, bad input, what is written."""
 
+import itertools
 import json
 import os
 import signal
@@ -14,7 +15,9 @@ import torch
 
 import agents
 from agents.checkpoint import read_info, read_tensors, write_tensors
+from chicago_env.cli import told
 from chicago_env.errors import CheckpointError
+from eval.stats import Estimate
 from tests.train_runs import ROOT, STEPS, TINY, Killed, break_off, replaced, same, weights
 from train import callback, catalogue, state
 from train.cli import run as chicago
@@ -194,6 +197,64 @@ def test_evaluations_are_logged_and_change_nothing(tmp_path, monkeypatch) -> Non
         assert 0 <= line[f"eval/wins_{short}_low"] <= line[f"eval/wins_{short}"] <= line[f"eval/wins_{short}_high"] <= 1
 
 
+def final(folder: Path) -> list[float]:
+    """The results against the novice that a run has logged for its end."""
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return [line["eval/wins_novice"] for line in lines if line["steps"] == STEPS and "eval/wins_novice" in line]
+
+
+def test_the_last_evaluation_is_no_training_and_is_made_up_where_it_was_cut_off(tmp_path, monkeypatch) -> None:
+    config = replaced(eval_matches=2)
+    calls = []
+
+    def slow(self, *_: object) -> Estimate:
+        calls.append(self.evaluations)
+        time.sleep(0.5)
+        return Estimate(2, 0.6, 0.5, 0.7)
+
+    def cut(self, *_: object) -> Estimate:
+        raise Killed
+
+    def interrupted(self, *_: object) -> Estimate:
+        self.interrupted = True
+        return slow(self)
+
+    monkeypatch.setattr(callback.RunCallback, "_match", cut)
+    with pytest.raises(Killed):
+        train(config, tmp_path, threads=1)
+    monkeypatch.setattr(callback.RunCallback, "_match", interrupted)
+    before = train(TrainConfig(), tmp_path, resume=True, threads=1)
+    assert (before.finished, before.steps, len(calls), final(tmp_path)) == (False, STEPS, 1, [])
+    monkeypatch.setattr(callback.RunCallback, "_match", slow)
+    notes = []
+    result = train(TrainConfig(), tmp_path, resume=True, threads=1, on_progress=lambda now: notes.append(now.note))
+    assert (result.finished, result.resumed_at, final(tmp_path)) == (True, STEPS, [0.6])
+    assert result.seconds < before.seconds + 0.5
+    assert notes[-2:] == ["evaluating", "60 % against novice, 60 % against expert"]
+    assert train(TrainConfig(), tmp_path, resume=True, threads=1).finished
+    assert (len(calls), final(tmp_path)) == (3, [0.6])
+
+
+def test_of_several_kinds_of_games_the_bar_says_the_range(tmp_path, monkeypatch) -> None:
+    wins = iter([0.3, 0.4, 0.52, 0.41])
+    monkeypatch.setattr(callback.RunCallback, "_match", lambda *_: Estimate(2, next(wins), 0.2, 0.6))
+    notes = []
+    config = replaced(steps=256, players=[2, 3], eval_matches=2)
+    train(config, tmp_path, threads=1, on_progress=lambda now: notes.append(now.note))
+    assert notes[-1] == "30 to 52 % against novice, 40 to 41 % against expert"
+
+
+def test_every_update_of_a_run_learns(tmp_path) -> None:
+    """The last one too: schedules stand where its rollout began."""
+    rates = []
+    train(TINY, tmp_path, threads=1, on_progress=lambda _: rates.append(weights(tmp_path)["policy_head.weight"]))
+    assert len(rates) == 7
+    assert not any(torch.equal(one, next_) for one, next_ in itertools.pairwise(rates))
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    logged = [line["train/learning_rate"] for line in lines if "train/learning_rate" in line]
+    assert logged == pytest.approx([TINY.learning_rate * (1 - i / 6) for i in range(len(logged))])
+
+
 def test_a_budget_in_minutes_ends_by_the_clock(tmp_path) -> None:
     config = replaced(steps=None, minutes=0.02)
     result = train(config, tmp_path, threads=1)
@@ -265,9 +326,14 @@ def test_a_damaged_log_does_not_keep_a_run_from_going_on(tmp_path) -> None:
 
 
 def test_the_catalogue_tells_what_is_wrong_in_one_line(tmp_path, capsys) -> None:
-    for words in (["nonsense"], ["add", str(tmp_path)]):
-        assert catalogue.run(words) == 2
+    for words in (["add", str(tmp_path)], ["rate", "nobody"]):
+        assert told(lambda words=words: catalogue.main(words)) == 2
         assert capsys.readouterr().err.count("\n") == 1
+    for words, code in ((["nonsense"], 2), (["add", "--help"], 0)):
+        with pytest.raises(SystemExit) as stopped:
+            catalogue.main(words)
+        assert stopped.value.code == code
+    assert "folder of the run" in capsys.readouterr().out
 
 
 def test_a_damaged_state_is_refused(tmp_path) -> None:

@@ -221,6 +221,19 @@ def test_the_policy_moves_to_answers_that_are_worth_more() -> None:
     assert figures[-1] > figures[0]
 
 
+def test_before_the_first_step_the_gain_is_none() -> None:
+    """Advantages are measured from the mean of the policy that played, which is still the one there is."""
+    model = make_model()
+    rollout(model)
+    assert model.vine is not None
+    compared = model.vine.compare(model.env, model.guests, model.num_timesteps)
+    assert compared is not None
+    options = {"scale": 1.0, "entropy": 0.0, "rate": 3e-3, "size": None, "max_norm": 0.5}
+    figures = model.vine.learn(compared, epochs=1, **options)
+    assert figures["train/vine_gain"] == pytest.approx(0, abs=1e-6)
+    assert model.vine.learn(compared, epochs=20, **options)["train/vine_gain"] > 0.01 * figures["train/vine_spread"]
+
+
 def test_guests_play_their_own_seats_on(monkeypatch) -> None:
     seats = np.full(64, 2)
     model = make_model(guests=Guests((), 0.0, seats, regulars=[Lowest()], regular_share=0.75))

@@ -1,5 +1,6 @@
-"""What each option of training is worth at an equal budget, as a table of docs/training.md: `python -m train.ablations`.
+"""What each option of training is worth at an equal budget, as a table: `python -m train.ablations`.
 
+It is printed, or written into a page, `--page docs/training.md`.
 Every variant differs from the base in what its name says, and trains on the same number of decisions from nothing. Then it
 plays mirrored matches against the base and against the expert. The first variant is the base with another seed: what it
 differs by is chance. Runs are kept in a folder; what is finished there is not trained again.
@@ -7,6 +8,7 @@ differs by is chance. Runs are kept in a folder; what is finished there is not t
 
 import argparse
 import dataclasses
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from agents import load
+from chicago_env.cli import told
 from chicago_env.docs import FOLDER, filled
 from chicago_env.errors import UsageError
 from chicago_env.files import replacing
+from chicago_env.setup import check_int
 from eval.ranking import rank
 from eval.stats import Estimate
 from train.callback import checkpoint_path
-from train.config import STATE, TrainConfig
+from train.config import CONFIG, STATE, TrainConfig, read_config
 from train.run import train
 
 PAGE = FOLDER / "training.md"
@@ -50,7 +54,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "entropy .01 to .001": {"entropy": 0.01, "entropy_end": 0.001},
     "exploration .1": {"exploration": 0.1},
     "learning-rate .001": {"learning_rate": 0.001},
-    "no teacher": {"teacher": None},
+    "no teacher": {"teacher": None, "teacher_share": TrainConfig.teacher_share},
 }
 """Changes to the base, by name; the first is no change but of chance."""
 
@@ -62,9 +66,17 @@ def config_of(variant: str, steps: int) -> TrainConfig:
 
 
 def trained(variant: str, steps: int, folder: Path, threads: int | None) -> Path:
-    """The checkpoint of a variant, which is trained, or trained to its end, if it is not there."""
+    """The checkpoint of a variant, which is trained, or trained to its end, if it is not there.
+
+    Raises:
+        UsageError: the folder holds that variant with another budget, or with other options.
+    """
     config = config_of(variant, steps)
     run = folder / config.name
+    if (run / CONFIG).exists() and (kept := read_config(run / CONFIG)) != config:
+        ours, theirs = config.to_dict(), kept.to_dict()
+        differs = ", ".join(f"{name} {theirs[name]}, not {ours[name]}" for name in ours if theirs[name] != ours[name])
+        raise UsageError(f"{run} holds a run of another kind ({differs}); give another folder")
     if not (run / RESULT).exists():
         result = train(config, run, resume=(run / STATE).exists(), threads=threads)
         if not result.finished:
@@ -77,11 +89,13 @@ def measured(variant: str, checkpoint: Path, base: Path, boards: int) -> dict[st
     """What a variant won; it is kept beside its checkpoint."""
     path = checkpoint.parent / RESULT
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    if found.get("boards") != boards:
+    played = [hashlib.sha256(each.read_bytes()).hexdigest() for each in (checkpoint, base)]
+    if found.get("boards") != boards or found.get("played") != played:
         others = {"expert": load(EXPERT)} if variant == "base" else {"base": load(str(base)), "expert": load(EXPERT)}
         agents = {"variant": load(str(checkpoint)), **others}
         ranking = rank(agents, field="first", boards=2, matches=boards, seed=1_000_003)
-        found |= {"boards": boards, "wins": {name: list(ranking.pair("variant", name).wins) for name in others}}
+        wins = {name: list(ranking.pair("variant", name).wins) for name in others}
+        found |= {"boards": boards, "played": played, "wins": wins}
         _keep(path, found)
     return found
 
@@ -120,29 +134,44 @@ def _percent(wins: Estimate) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), help="variants to train; by default all")
-    parser.add_argument("--steps", type=int, default=2_000_000, help="decisions that each is trained on")
-    parser.add_argument("--boards", type=int, default=2000, help="boards of mirrored matches against each opponent")
-    parser.add_argument("--folder", type=Path, default=Path("runs/ablations"), help="folder that keeps the runs")
-    parser.add_argument("--threads", type=int, help="threads of the network")
-    parser.add_argument("--page", type=Path, default=PAGE, help="page to write into")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "--variants", nargs="+", metavar="NAME", help=f"variants to train, of: {', '.join(VARIANTS)}; without it all"
+    )
+    parser.add_argument("--steps", type=int, default=2_000_000, help="decisions that each is trained on, %(default)s")
+    parser.add_argument(
+        "--boards", type=int, default=2000, help="boards of mirrored matches against each opponent, %(default)s"
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=Path("runs/ablations"), help="folder that keeps the runs, %(default)s"
+    )
+    parser.add_argument("--threads", type=int, help="threads of the network; without it one for each core")
+    parser.add_argument("--page", type=Path, help=f"page to write the whole table into, e.g. {FOLDER.name}/{PAGE.name}")
     given = parser.parse_args(arguments)
-    unknown = set(given.variants) - set(VARIANTS)
+    variants = list(VARIANTS) if given.variants is None else given.variants
+    unknown = set(variants) - set(VARIANTS)
     if unknown:
         raise UsageError(f"variants: there is no {', '.join(sorted(unknown))}; there are {', '.join(VARIANTS)}")
-    page = given.page.read_text("utf-8")
-    filled(page, NAME, "")  # finds out before anything is trained whether the page has a place for it
+    if given.page is not None:
+        if set(variants) != set(VARIANTS):
+            raise UsageError("a page takes the table of all variants: give no --variants, or no --page")
+        filled(given.page.read_text("utf-8"), NAME, "")  # before anything is trained: whether it has a place for it
+    check_int("boards", given.boards, 2, 10**6)
     results = {}
     base = trained("base", given.steps, given.folder, given.threads)
-    for variant in ("base", *given.variants):
+    for variant in ("base", *variants):
         checkpoint = trained(variant, given.steps, given.folder, given.threads)
         results[variant] = measured(variant, checkpoint, base, given.boards)
         sys.stderr.write(f"{variant}: {json.dumps(results[variant])}\n")
+    table = ablations_table(results, given.steps)
+    if given.page is None:
+        sys.stdout.write(table + "\n")
+        return 0
+    page = given.page.read_text("utf-8")  # now: somebody may have written into it meanwhile
     with replacing(given.page) as file:
-        file.write(filled(page, NAME, ablations_table(results, given.steps)).encode())
+        file.write(filled(page, NAME, table).encode())
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told(main))

@@ -83,8 +83,8 @@ def make_env(config: TrainConfig) -> SelfPlayVecEnv:
     return SelfPlayVecEnv(batch, reward, scale=1 / config.points_scale if config.reward == "points" else 1.0)
 
 
-def opponent_of(config: TrainConfig, spec: str) -> Agent:
-    """A fixed opponent of a run.
+def agent_for(config: TrainConfig, spec: str) -> Agent:
+    """A fixed opponent of a run, or its teacher.
 
     Raises:
         AgentSpecError: no agent of that name.
@@ -112,7 +112,7 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
             config.past_share,
             env.batch.seats,
             config.seed,
-            regulars=[opponent_of(config, name) for name in config.opponents],
+            regulars=[agent_for(config, name) for name in config.opponents],
             regular_share=config.opponent_share,
         )
     return SelfPlayPPO(
@@ -121,7 +121,7 @@ def make_model(config: TrainConfig, guests: Guests | None = None) -> SelfPlayPPO
         seed=config.seed,
         ent_coef=lambda left: config.entropy_end + (config.entropy - config.entropy_end) * left,
         exploration=config.exploration,
-        teacher=None if config.teacher is None else load(config.teacher),
+        teacher=None if config.teacher is None else agent_for(config, config.teacher),
         teacher_share=config.teacher_share,
         guests=guests,
         average=config.average,

@@ -1,8 +1,9 @@
 """What happens between the updates of a run: saving, evaluating, solving the chance to win, keeping snapshots, stopping."""
 
+import contextlib
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,6 +84,11 @@ def source_commit() -> str | None:
         return None
 
 
+def _short(name: str) -> str:
+    """What results call an opponent."""
+    return name.rpartition(":")[2]
+
+
 class RunCallback(BaseCallback):
     """Keeps time, saves, evaluates and stops, always between an update and the next rollout."""
 
@@ -95,6 +101,7 @@ class RunCallback(BaseCallback):
         self.first_steps = 0
         self.paused = 0.0  # seconds of evaluations and savings in this part: not training
         self.evaluations = 0
+        self.evaluated_at = -1  # decisions at the last evaluation
         self.rounds = 0  # times that the chance to win was solved
         self.snapshots: list[int] = []  # of the past, by number
         self.note = ""
@@ -128,6 +135,7 @@ class RunCallback(BaseCallback):
                 raise SetupError(f"seconds: {seconds!r} is no time")
             self.before = float(seconds)
             self.evaluations = check_int("evaluations", about.get("evaluations", 0), 0, MAX_SEED)
+            self.evaluated_at = check_int("evaluated_at", about.get("evaluated_at", -1), -1, _FOREVER)
             self.rounds = check_int("equity_rounds", about.get("equity_rounds", 0), 0, self.config.equity_rounds)
             self.snapshots = snapshots_in(about, self.config)
         except SetupError as error:
@@ -158,13 +166,21 @@ class RunCallback(BaseCallback):
             self.model.stop = True
         self.solve(left)
         now = time.monotonic()
-        kept = self.keep_snapshot(left)
-        if self.model.stop or kept or now - self._saved >= self.config.save_seconds:
-            self.save()
+        with self._pausing():
+            if self.keep_snapshot(left) or self.model.stop or now - self._saved >= self.config.save_seconds:
+                self.save()
         if self.config.eval_matches and now - self._evaluated >= self.config.eval_seconds and not self.model.stop:
             self.evaluate()
-        self.paused += time.monotonic() - now
         self.report(left)
+
+    @contextlib.contextmanager
+    def _pausing(self) -> Iterator[None]:
+        """What is done meanwhile does not count as training."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.paused += time.monotonic() - began
 
     def _on_rollout_end(self) -> None:
         self.logger.record("time/decisions_per_second", self.speed)
@@ -209,6 +225,7 @@ class RunCallback(BaseCallback):
             "config": self.config.to_dict(),
             "seconds": self.seconds,
             "evaluations": self.evaluations,
+            "evaluated_at": self.evaluated_at,
             "equity_rounds": self.rounds,
             "snapshots": self.snapshots,
         }
@@ -228,27 +245,71 @@ class RunCallback(BaseCallback):
             source=self.source,
         )
 
-    def evaluate(self) -> None:
-        """Plays mirrored matches against the fixed opponents and the run's own past, in every kind of game."""
+    @property
+    def evaluation_due(self) -> bool:
+        """Whether a run at its end was not evaluated there yet."""
+        return bool(self.config.eval_matches) and self.evaluated_at != self.model.num_timesteps
+
+    def evaluate(self) -> bool:
+        """Plays mirrored matches against the fixed opponents and the run's own past, in every kind of game.
+
+        Returns:
+            Whether it came to its end; otherwise the run is to be stopped, and nothing is logged.
+        """
+        left, before = self.remaining(), self.note
+        self.note = "evaluating" + (f" (before: {before})" if before else "")
+        self.report(left)
+        with self._pausing():
+            results = self._results()
+        if results is None:
+            self.note = before
+            return False
+        for name, value in results.items():
+            self.logger.record(f"eval/{name}", value)
+        self.note = self._in_words(results)
+        self.evaluations += 1
+        self.evaluated_at = self.model.num_timesteps
+        self._evaluated = time.monotonic()
+        return True
+
+    def _results(self) -> dict[str, float] | None:
+        """What an evaluation logs, by name; None if the run is to be stopped meanwhile."""
         agent = NetworkAgent(self.model.play_net(), name="agent")
         past_agents = [] if not self.snapshots or self.model.guests is None else self.model.guests.agents
-        notes = []
+        found: dict[str, float] = {}
         for players, rules in self.config.games:
-            kind = "" if len(self.config.games) == 1 else f"_{players}_{rules}"
+            kind = self._kind(players, rules)
             for name in self.config.eval_opponents:
+                if self.interrupted:
+                    return None
                 wins = self._match(agent, load(name), players, rules)
-                short = name.rpartition(":")[2]
                 for what, value in (("", wins.mean), ("_low", wins.low), ("_high", wins.high)):
                     if value is not None:
-                        self.logger.record(f"eval/wins_{short}{kind}{what}", value)
-                if wins.mean is not None:
-                    notes.append(f"{100 * wins.mean:.0f} % against {short}{kind.replace('_', ' ')}")
-            against = [self._match(agent, each, players, rules).mean for each in past_agents]
+                        found[f"wins_{_short(name)}{kind}{what}"] = value
+            against = []
+            for each in past_agents:
+                if self.interrupted:
+                    return None
+                mean = self._match(agent, each, players, rules).mean
+                against.append(0.5 if mean is None else mean)
             if against:
-                self.logger.record(f"eval/wins_past_min{kind}", min(0.5 if mean is None else mean for mean in against))
-        self.note = ", ".join(notes[:_NOTES])
-        self.evaluations += 1
-        self._evaluated = time.monotonic()
+                found[f"wins_past_min{kind}"] = min(against)
+        return found
+
+    def _kind(self, players: int, rules: str) -> str:
+        """What the name of a result of a kind of game ends with: nothing where there is one kind alone."""
+        return "" if len(self.config.games) == 1 else f"_{players}_{rules}"
+
+    def _in_words(self, results: dict[str, float]) -> str:
+        """The results against the first fixed opponents, of several kinds of games the lowest and the highest."""
+        notes = []
+        for name in self.config.eval_opponents[:_NOTES]:
+            keys = (f"wins_{_short(name)}{self._kind(*game)}" for game in self.config.games)
+            wins = [f"{100 * results[key]:.0f}" for key in keys if key in results]
+            if wins:
+                low, high = min(wins, key=int), max(wins, key=int)
+                notes.append(f"{low if low == high else f'{low} to {high}'} % against {_short(name)}")
+        return ", ".join(notes)
 
     def _match(self, agent: Agent, opponent: Agent, players: int, rules: str) -> Estimate:
         """Match wins of the agent."""

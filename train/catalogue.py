@@ -5,6 +5,7 @@ result goes into its metadata, and `checkpoints/README.md` is written anew. `rat
 the way it plays have changed. `python -m train.catalogue` only writes the page, `--check` only looks whether it is up to date.
 """
 
+import argparse
 import dataclasses
 import json
 import sys
@@ -16,8 +17,8 @@ from agents import load
 from agents.base import Agent
 from agents.checkpoint import SUFFIX, CheckpointInfo, load_checkpoint, read_checkpoint, read_info, save_checkpoint
 from agents.registry import CHECKPOINTS
-from chicago_env.cli import BAD_INPUT
-from chicago_env.errors import ChicagoError, UsageError
+from chicago_env.cli import told
+from chicago_env.errors import UsageError
 from chicago_env.files import replacing
 from chicago_env.notation import format_rules
 from chicago_env.rules import Rules
@@ -229,31 +230,30 @@ def write_page(folder: Path = CHECKPOINTS) -> None:
         file.write(page(folder).encode())
 
 
-def main(words: list[str]) -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """The command; see the module."""
-    if words == ["--check"]:
+    parser = argparse.ArgumentParser(
+        prog="python -m train.catalogue", description="Without a command the page is written anew."
+    )
+    parser.add_argument("--check", action="store_true", help="only look whether the page is up to date")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    adds = commands.add_parser("add", help="take in the checkpoint of a finished run")
+    adds.add_argument("run", type=Path, help="folder of the run")
+    rates = commands.add_parser("rate", help="rank one of the folder again")
+    rates.add_argument("name", help="name of the checkpoint")
+    given = parser.parse_args(words)
+    if given.check:
         fresh = (CHECKPOINTS / PAGE).read_text("utf-8") == page()
         sys.stdout.write("" if fresh else f"checkpoints/{PAGE} is out of date: python -m train.catalogue\n")
         return 0 if fresh else 1
-    if not words:
-        write_page()
-    elif len(words) == 2 and words[0] == "add":
-        sys.stdout.write(f"{add(Path(words[1]))}\n")
-    elif len(words) == 2 and words[0] == "rate":
-        sys.stdout.write(f"{rate_again(words[1])}\n")
+    if given.command == "add":
+        sys.stdout.write(f"{add(given.run)}\n")
+    elif given.command == "rate":
+        sys.stdout.write(f"{rate_again(given.name)}\n")
     else:
-        raise UsageError("python -m train.catalogue [--check | add RUN | rate NAME]")
+        write_page()
     return 0
 
 
-def run(words: list[str]) -> int:
-    """The command; what goes wrong is told in one line, and the exit code is 2."""
-    try:
-        return main(words)
-    except (ChicagoError, OSError) as error:
-        sys.stderr.write(f"train.catalogue: {' '.join(str(error).split())}\n")
-        return BAD_INPUT
-
-
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(told(main))

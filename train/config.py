@@ -147,6 +147,21 @@ class TrainConfig:
         if self.opponent_share + self.past_share > 1:
             raise UsageError("opponent_share and past_share are more than 1 together")
 
+        for name, what, given in (
+            ("teacher_share", "teacher", self.teacher is not None),
+            ("equity_rounds", "reward equity", self.reward == "equity"),
+            ("points_scale", "reward points", self.reward == "points"),
+            ("critic_hidden", "critic state", self.critic == "state"),
+            ("vine_answers", "vine", self.vine > 0),
+            ("past_snapshots", "past_share", self.past_share > 0),
+        ):
+            if not given and getattr(self, name) != _DEFAULTS[name]:
+                raise UsageError(f"{name} says nothing without {what}")
+        if self.vine > self.envs * self.rollout:
+            raise UsageError(
+                f"vine: {self.vine} are more than the {self.envs * self.rollout} decisions of an update, envs times rollout"
+            )
+
     @property
     def games(self) -> tuple[tuple[int, str], ...]:
         """The kinds of games: every number of players under all the rules."""
@@ -175,6 +190,9 @@ class TrainConfig:
                 raise UsageError(f"unknown key {name!r} of a training configuration{suggestion(name, known)}")
             values[name] = tuple(value) if isinstance(value, list) else value
         return cls(**values)
+
+
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(TrainConfig)}
 
 
 def _is_a(value: object, kind: Any) -> bool:

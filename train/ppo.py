@@ -156,6 +156,7 @@ class SelfPlayPPO(MaskablePPO):
         self.budget: Callable[[], float] | None = None
         self.stop = False
         self.seconds = {"network": 0.0, "teacher": 0.0, "environment": 0.0, "update": 0.0, "vine": 0.0}
+        self._left: float | None = None  # share of the budget that was left when the last rollout began
         self._imitated = False  # whether the rollout in the buffer has the teacher's actions
 
     def _wrap_env(self, env: Any, verbose: int = 0, monitor_wrapper: bool = True) -> VecEnv:  # type: ignore[override]
@@ -192,6 +193,7 @@ class SelfPlayPPO(MaskablePPO):
         learns = np.ones(env.num_envs, dtype=np.bool_)
         # asked for anew: a run that is taken up does not know yet how far it is
         left = self._current_progress_remaining if self.budget is None else self.budget()
+        self._left = None if self.budget is None else left
         teacher = self.teacher if 1 - left < self.teacher_share else None
         self._imitated = teacher is not None
         for t in range(n_rollout_steps):
@@ -272,8 +274,8 @@ class SelfPlayPPO(MaskablePPO):
 
     def _update_current_progress_remaining(self, num_timesteps: int, total_timesteps: int) -> None:
         super()._update_current_progress_remaining(num_timesteps, total_timesteps)
-        if self.budget is not None:
-            self._current_progress_remaining = self.budget()
+        if self._left is not None:  # as the rollout began: by its end nothing would be left for the last update
+            self._current_progress_remaining = self._left
         # The last rollout may go beyond the end: a negative learning rate would destroy what was learned.
         self._current_progress_remaining = max(0.0, self._current_progress_remaining)
 

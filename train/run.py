@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from chicago_env.errors import CheckpointError, SetupError, UsageError
-from chicago_env.files import replacing
+from chicago_env.files import check_writable, replacing
 from chicago_env.pool import default_threads
 from train import past
 from train.build import begin_with, compile_for, make_model
@@ -31,18 +31,21 @@ class Result(NamedTuple):
     Attributes:
         checkpoint: the file.
         steps: decisions trained on.
+        resumed_at: decisions that it had been trained on before this call; 0 unless it was resumed.
         seconds: seconds of training.
-        finished: whether the budget was used up; otherwise the run was stopped and can be resumed.
+        finished: whether the budget was used up and the last evaluation made; otherwise the run was stopped and can be
+            resumed.
     """
 
     checkpoint: Path
     steps: int
+    resumed_at: int
     seconds: float
     finished: bool
 
 
 def prepare_folder(folder: Path, config: TrainConfig, *, resume: bool) -> TrainConfig:
-    """Makes the folder of a run, writes the configuration into it, or reads the one of the run to be resumed.
+    """Makes the folder of a run; gives its configuration, or the one of the run to be resumed.
 
     Raises:
         UsageError: there is a run already, or none to resume, or it has another configuration, or this machine has not
@@ -63,16 +66,8 @@ def prepare_folder(folder: Path, config: TrainConfig, *, resume: bool) -> TrainC
         raise UsageError("device: cuda is not available here")
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder / STATE, checkpoint_path(folder, config)):
-        with contextlib.suppress(_Tried), replacing(path):
-            raise _Tried
-    if not resume:
-        with replacing(folder / CONFIG) as file:
-            file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
+        check_writable(path)
     return config
-
-
-class _Tried(Exception):
-    """A file could be written; it is left as it was."""
 
 
 def add_snapshots(model: SelfPlayPPO, folder: Path, config: TrainConfig) -> None:
@@ -166,6 +161,9 @@ def train(
     if resume:
         add_snapshots(model, folder, config)
         about = load_state(folder / STATE, model)
+    else:
+        with replacing(folder / CONFIG) as file:
+            file.write((json.dumps(config.to_dict(), indent=2) + "\n").encode())
     run.start(about, model.num_timesteps)
     logger = run_logger(folder, model.num_timesteps)
     model.set_logger(logger)
@@ -173,15 +171,16 @@ def train(
     try:
         with _stopping(run):
             model.learn(_FOREVER, callback=run, reset_num_timesteps=not resume)
+            finished = run.remaining() <= 0
+            if finished and run.evaluation_due:
+                finished = run.evaluate()
+                if finished:
+                    logger.dump(model.num_timesteps)
+                    run.save()  # so that a resumed run knows that it was evaluated
+                run.report(0.0)
     except TrainingDiverged as error:
         note = f"{error}. The state before is kept in {folder / STATE}" if (folder / STATE).exists() else str(error)
         raise TrainingDiverged(note) from error
-    else:
-        finished = run.remaining() <= 0
-        if finished and config.eval_matches and model.num_timesteps > run.first_steps:
-            run.evaluate()
-            logger.dump(model.num_timesteps)
-            run.report(0.0)
     finally:
         logger.close()
-    return Result(checkpoint_path(folder, config), model.num_timesteps, run.seconds, finished)
+    return Result(checkpoint_path(folder, config), model.num_timesteps, run.first_steps, run.seconds, finished)

@@ -225,7 +225,8 @@ class Vine:
                 loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
                 torch.nn.utils.clip_grad_norm_(self._policy.parameters(), max_norm)
                 self.optimizer.step()
-                gains.append(gain.detach())
+                mean = (torch.softmax(logs.detach(), dim=1) * compared.advantages[part]).sum(dim=1).mean()
+                gains.append(mean)
         return {
             "train/vine_gain": float(torch.stack(gains[-(len(gains) // epochs) :]).mean()),
             "train/vine_spread": float((compared.advantages**2).max(dim=1).values.mean().sqrt()),

@@ -5,6 +5,8 @@ import os
 
 from chicago_env import cli
 
+_MAX_UPDATES = 10**6
+
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -35,10 +37,12 @@ def run(config: Config) -> int:
     from chicago_env.bench import machine  # noqa: PLC0415 - as above
     from chicago_env.figures import FigureTable, print_table  # noqa: PLC0415 - as above
     from chicago_env.pool import default_threads  # noqa: PLC0415 - as above
+    from chicago_env.setup import check_int  # noqa: PLC0415 - as above
     from train.bench import SHARE, TIMES, measure  # noqa: PLC0415 - imports torch
     from train.config import TrainConfig  # noqa: PLC0415 - as above
 
     torch.set_num_threads(default_threads() if config.threads is None else config.threads)
+    check_int("updates", config.updates, 1, _MAX_UPDATES)
     training = TrainConfig(players=(config.players,), rules=(config.rules,), hidden=config.hidden, epochs=config.epochs)
     with Console(stderr=True).status("measuring") as status:
         speeds = measure(training, config.updates, lambda what: status.update(f"measuring: {what}"))

@@ -45,6 +45,8 @@ def run(config: Config) -> int:
         print(f"TensorBoard tensorboard --logdir {folder / 'tensorboard'}")
         took = f"{result.seconds / 60:.1f} minutes" if result.seconds >= 120 else f"{result.seconds:.0f} seconds"
         print(f"trained on  {result.steps:,} decisions in {took}")
+        if config.resume and result.finished and result.steps == result.resumed_at:
+            print("the run was at its end already: nothing was trained")
         if not result.finished:
             print(f"stopped; go on with: chicago train --resume --out {folder}")
     return cli.OK if result.finished else cli.INTERRUPTED
